@@ -1,0 +1,127 @@
+"""What goes between a platform and the conversation: chats, persons, messages, taps.
+
+Only data. Translating is `platforms/`, deciding is `conversation/`.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A place to talk: platform + id (+ thread, "" where there is none)."""
+
+    platform: str
+    id: str
+    thread: str = ""
+
+    @property
+    def key(self) -> str:
+        """`telegram:-100200` or `telegram:-100200/7`: unique, without words, fit for logs."""
+        return f"{self.platform}:{self.id}" + (f"/{self.thread}" if self.thread else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who wrote or tapped: one account on one platform."""
+
+    platform: str
+    id: str
+
+    @property
+    def key(self) -> str:
+        """`telegram:123`, as written in `access.owners`."""
+        return f"{self.platform}:{self.id}"
+
+    @staticmethod
+    def parse(key: str) -> "Person":
+        """The person of a key such as `telegram:123`. Raises ValueError for anything else."""
+        platform, colon, account = key.partition(":")
+        if not (platform and colon and account):
+            raise ValueError(key)
+        return Person(platform, account)
+
+
+TERMINAL_OWNER = Person("terminal", "owner")
+"""The person at the terminal and at the `hikae` command: always the owner (design.md 6.3)."""
+
+
+class How(StrEnum):
+    """How a piece of a message got there (design.md 7.2). Only OWN words may become memory unasked."""
+
+    OWN = "own"
+    QUOTED = "quoted"
+    FORWARDED = "forwarded"
+    TOOL = "tool"
+    RECALLED = "recalled"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Some words, who said them (a person's key, "" when unknown) and how they got into a message."""
+
+    how: How
+    by: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMessage:
+    """One thing said. `id` is the platform's, unique within the chat (redeliveries carry the same)."""
+
+    chat: Chat
+    person: Person
+    id: str
+    pieces: tuple[Piece, ...]
+    at: datetime
+    private: bool = True
+    addressed: bool = True
+    """False for a group message that neither mentions nor answers the bot."""
+    language: str = ""
+    """What the platform says about the person's language, e.g. "en-GB"; "" when it says nothing."""
+
+    @property
+    def own_text(self) -> str:
+        """The person's own words; a command is read from these alone."""
+        return "\n".join(piece.text for piece in self.pieces if piece.how is How.OWN)
+
+
+@dataclass(frozen=True, slots=True)
+class Tap:
+    """One press on a button. `id` is the platform's id of the press, `data` what the button carried."""
+
+    chat: Chat
+    person: Person
+    id: str
+    data: str
+    at: datetime
+    message_id: str = ""
+    text: str = ""
+    """What the person typed where a button asks for text (the terminal's "edit"), else ""."""
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """A button under a message. `data` has at most 64 bytes (Telegram's bound) and no words."""
+
+    label: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingMessage:
+    """One message to show: a chunk of something said. Markdown in `text`."""
+
+    chat: Chat
+    text: str
+    buttons: tuple[tuple[Button, ...], ...] = ()
+    """Rows of buttons."""
+    reply_to: str = ""
+    silent: bool = False
+    edits: str = ""
+    """The platform message id to change instead of sending a new message; "" to send."""
+    aside: bool = False
+    """True for notices and cards: the terminal prints these on stderr."""
+    nonce: str = field(default="", compare=False)
+    """Stable per chunk; platforms that drop repeats by nonce use it."""

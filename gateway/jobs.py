@@ -1,0 +1,29 @@
+"""Background work as data: a name and ids, never words (design.md, promise 8).
+
+What a job does is `workers/`; the truth about what is due is SQLite. A lost or doubled job does no harm.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewJob:
+    """Ring for the review "turns up to `turn` of `session`". `attempt` makes the id new each time."""
+
+    session: str
+    turn: int
+    attempt: int
+
+    @property
+    def id(self) -> str:
+        return f"review-{self.session}-{self.turn}-{self.attempt}"
+
+
+Job = ReviewJob
+"""Every kind of job there is; later kinds join with `|`."""
+
+QUEUE = "hikae"
+"""The one queue: a worker on one queue moves jobs atomically and loses none (dependencies.md 2)."""
+
+ENTRY_POINTS = {ReviewJob: "workers.runtime.review"}
+"""Job kind -> the dotted name that a worker may run; anything else in Redis is refused."""

@@ -1,0 +1,137 @@
+"""What we ask of the outside, as Protocols. Each has contract tests in tests/contract/.
+
+Adapters live in `platforms/`, `llm/`, `providers/` and `rq_queue`; only `app` and `workers.runtime` build them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from gateway.chat import Chat, IncomingMessage, OutgoingMessage, Tap
+from gateway.jobs import Job
+from gateway.records import ToolCall
+
+
+class Clock(Protocol):
+    """The only source of the current time."""
+
+    def now(self) -> datetime:
+        """The current instant, aware, in UTC."""
+        ...
+
+
+class Receiver(Protocol):
+    """What a platform hands things to. When a call returns, the thing is committed or refused for good."""
+
+    async def message(self, message: IncomingMessage) -> None:
+        """Take one message. Raises TryLater when it could not be kept: hand it over again later."""
+        ...
+
+    async def tap(self, tap: Tap) -> str:
+        """Take one tap. Returns the toast to show the person ("" for none). Raises TryLater as above."""
+        ...
+
+
+class Platform(Protocol):
+    """A chat network. Translates, never decides."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def run(self, receiver: Receiver, ready: Callable[[], None]) -> None:
+        """Receive until cancelled, outliving bad updates and outages; `ready` is called once connected.
+
+        Confirms an update to the platform only after the receiver returned. Raises ConfigError when the
+        platform refuses our token.
+        """
+        ...
+
+    async def send(self, message: OutgoingMessage) -> str:
+        """Deliver one message (or change one, `edits`); returns the platform's message id.
+
+        Raises PlatformBusy (wait `.after` seconds, then again) and ChatGone (never again).
+        """
+        ...
+
+    async def typing(self, chat: Chat) -> None:
+        """Show that an answer is being written. Best effort: errors are swallowed by the adapter."""
+        ...
+
+    def chunks(self, text: str) -> tuple[str, ...]:
+        """Cut Markdown text into pieces that fit one message each; nothing is lost between them."""
+        ...
+
+    def health(self) -> "PlatformHealth": ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformHealth:
+    """How a platform is, for `status`: `state` is ok, degraded, refused or starting."""
+
+    state: str
+    last_poll_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMessage:
+    """One message of a model request, in the shape of the chat-completions API."""
+
+    role: str
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """The exact request. `tools` is the frozen JSON text of the tool definitions ("" for none)."""
+
+    system: str
+    messages: tuple[RequestMessage, ...]
+    tools: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """What a call cost. `cached` is the part of `input` that the model's prompt cache served."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAnswer:
+    """What the model said: text, or tool calls (then `text` may be ""). Text has no lone surrogates."""
+
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tokens: Tokens = Tokens()
+    truncated: bool = False
+    """True when the model stopped at its length limit."""
+
+
+class Model(Protocol):
+    """A language model behind an API."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def think(self, request: ModelRequest) -> ModelAnswer:
+        """Ask once. Raises ModelBusy (again after `.after` seconds) or ModelRefused (will not change)."""
+        ...
+
+    async def reach(self) -> str:
+        """For `doctor`: "" when the endpoint answers, else a sentence on what to check."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class JobQueue(Protocol):
+    """The doorbell of the workers. Losing a ring does no harm: SQLite knows what is due."""
+
+    def put(self, job: Job) -> bool:
+        """Wake a worker for this job. False when the queue cannot be reached (logged, not raised)."""
+        ...

@@ -1,0 +1,392 @@
+"""The rows of state.db as frozen values. Which SQL makes them is in `store/`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from gateway.chat import Chat, Piece
+
+
+class Target(StrEnum):
+    """One of the two files of a space."""
+
+    MEMORY = "memory"
+    USER = "user"
+
+
+class Action(StrEnum):
+    """What a write does. BATCH is a list of the other three, all or nothing."""
+
+    ADD = "add"
+    REPLACE = "replace"
+    REMOVE = "remove"
+    BATCH = "batch"
+
+
+class Origin(StrEnum):
+    """Who proposed a write (design.md, Words)."""
+
+    FOREGROUND = "foreground"
+    REVIEW = "background_review"
+    FLUSH = "flush"
+    TIDY = "tidy"
+    PERSON = "person"
+    HAND_EDIT = "hand_edit"
+    IMPORT = "import"
+
+    @property
+    def auto(self) -> bool:
+        """True where people see `[auto]`: nobody was talking about it when it was proposed."""
+        return self in (Origin.REVIEW, Origin.FLUSH, Origin.TIDY)
+
+
+class Status(StrEnum):
+    """Where a write stands; moves one way (design.md section 4)."""
+
+    STAGED = "staged"
+    APPROVED = "approved"
+    APPLIED = "applied"
+    REFUSED = "refused"
+    REJECTED = "rejected"
+    EXPIRED = "expired"
+    FAILED = "failed"
+    UNDONE = "undone"
+
+
+class Role(StrEnum):
+    """What a row of the transcript is. COMMAND and TAP are in no request, search or review."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+    COMMAND = "command"
+    TAP = "tap"
+
+
+class Done(StrEnum):
+    """How a user message, command or tap ended."""
+
+    ANSWERED = "answered"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """One MEMORY.md + USER.md pair. `name` is its folder; the owner's is "owner" (files in memories/)."""
+
+    id: int
+    name: str
+    kind: str
+    """owner | person | group"""
+
+    @property
+    def has_profile(self) -> bool:
+        """Groups keep no USER.md (design.md 7.1)."""
+        return self.kind != "group"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call the model made: the API's id, the tool's name and the arguments as JSON text, as sent."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One conversation in a chat, with its frozen prompt and tool definitions exactly as sent."""
+
+    id: str
+    space: int
+    chat: Chat
+    member: str
+    """The member's key where a group has one session per member, else ""."""
+    opened_at: datetime
+    ended_at: datetime | None
+    system_prompt: str
+    tools: str
+    generation: int
+    """Counts the prompts this session had; a row of `messages` names the one it was sent under."""
+    frozen_at: datetime
+    turns: int
+    """User turns begun so far; the newest turn's number."""
+    last_at: datetime
+    title: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a transcript (see `Role`)."""
+
+    id: int
+    space: int
+    chat: Chat
+    person: str
+    """Key of who said it; "" for the model and tools."""
+    role: Role
+    text: str
+    pieces: tuple[Piece, ...]
+    """Who said which part of `text` and how it got there; empty where it is all one person's own."""
+    at: datetime
+    session: str = ""
+    turn: int = 0
+    round: int = 0
+    generation: int = 0
+    as_sent: str = ""
+    """What the model saw of it."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+    tool_name: str = ""
+    platform_id: str = ""
+    answers: int | None = None
+    """The user message that this final answer answers."""
+    done: Done | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One change inside a write: ADD needs `content`, REMOVE `old_text`, REPLACE both."""
+
+    action: Action
+    content: str = ""
+    old_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a write rests on. `message` is None when the quoted words were not found in anybody's own words."""
+
+    message: int | None
+    by: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One proposed change: a row of the ledger."""
+
+    id: int
+    space: int
+    space_name: str
+    kind: str
+    """memory | skill"""
+    target: Target
+    operations: tuple[Operation, ...]
+    origin: Origin
+    evidence: Evidence
+    flags: tuple[str, ...]
+    """Why it looked suspicious or conflicting: keys of the message catalog under `flag.`."""
+    status: Status
+    reason: str
+    """Why it was refused, failed or is still staged: a key of the catalog under `reason.`; "" if none."""
+    reason_values: Mapping[str, object]
+    """Numbers and names for that text; never anybody's words."""
+    message: int | None
+    """The user message whose turn (or command) made it."""
+    session: str
+    review_turn: int | None
+    """With `session`: the review that made it."""
+    base_hash: str
+    before_hash: str
+    after_hash: str
+    before: str
+    """The text of the entry or entries it replaces or removes, as they were (undo data)."""
+    after: str
+    created_at: datetime
+    expires_at: datetime | None
+    decided_by: str
+    decided_at: datetime | None
+    decided_in: int | None
+    """The command or tap (a message id) that decided it."""
+    undone_by: str = ""
+    undone_at: datetime | None = None
+    edited_by: str = ""
+    redrawn: int = 0
+    """How often its card was redrawn because the file changed under it."""
+
+    @property
+    def action(self) -> Action:
+        return self.operations[0].action if len(self.operations) == 1 else Action.BATCH
+
+
+@dataclass(frozen=True, slots=True)
+class NewWrite:
+    """A write about to be born; see Write for the meaning of each field."""
+
+    space: int
+    target: Target
+    operations: tuple[Operation, ...]
+    origin: Origin
+    evidence: Evidence
+    status: Status
+    dedupe: str
+    """At most one row ever has it: `turn-MESSAGE-ROUND-POSITION`, `command-MESSAGE`, `review-SESSION-TURN-N` …"""
+    created_at: datetime
+    kind: str = "memory"
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+    reason_values: Mapping[str, object] | None = None
+    message: int | None = None
+    session: str = ""
+    review_turn: int | None = None
+    base_hash: str = ""
+    before_hash: str = ""
+    after_hash: str = ""
+    before: str = ""
+    after: str = ""
+    expires_at: datetime | None = None
+    decided_by: str = ""
+    decided_in: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFile:
+    """What we last read or wrote of a memory file: how a hand edit is noticed."""
+
+    sha256: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """ "Turns `first_turn` up to `turn` of `session`"."""
+
+    session: str
+    turn: int
+    first_turn: int
+    space: int
+    status: str
+    """due | running | done | failed"""
+    cause: str
+    """interval | quiet | end | compression | asked"""
+    attempts: int
+    claim: str
+    lease_until: datetime | None
+    retry_at: datetime | None
+    reason: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One thing still to be said (a row of `outbox`): a kind and ids, without words."""
+
+    id: int
+    dedupe: str
+    kind: str
+    chat: Chat
+    space: int
+    token: str
+    """Unguessable; a button carries it back (`data` = action:outbox id:token)."""
+    message: int | None
+    """The message it answers or shows, where there is one."""
+    write: int | None
+    review: tuple[str, int] | None
+    edits: int | None
+    """The outbox row whose message this one changes."""
+    values: Mapping[str, object]
+    """Numbers, names of settings, ids. Never anybody's words."""
+    reply_to: str
+    status: str
+    """waiting | delivered | dropped | gone"""
+    attempts: int
+    due_at: datetime
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NewOutgoing:
+    """One thing to put into the outbox; see Outgoing."""
+
+    dedupe: str
+    kind: str
+    chat: Chat
+    space: int
+    created_at: datetime
+    message: int | None = None
+    write: int | None = None
+    review: tuple[str, int] | None = None
+    edits: int | None = None
+    values: Mapping[str, object] | None = None
+    reply_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One platform message of a thing said. Its text is erased when it is delivered."""
+
+    outgoing: int
+    position: int
+    text: str
+    platform_id: str
+    delivered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One account of a person, as kept."""
+
+    key: str
+    role: str
+    """owner | allowed | stranger (kept only to count wrong codes)"""
+    space: int | None
+    greeted_at: datetime | None
+    wrong_codes: int
+    wrong_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownChat:
+    """A chat as kept."""
+
+    chat: Chat
+    private: bool
+    person: str
+    """Whose private chat it is; "" for a group."""
+    language: str
+    home: bool
+    last_at: datetime | None
+    refused_at: datetime | None
+    """When a group was told that it cannot be served."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A setting that a chat command changed."""
+
+    space: int
+    key: str
+    value: str
+    by: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One found message with a snippet around the words."""
+
+    session: str
+    message: int
+    role: str
+    at: datetime
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call. `task` is chat, background_review, … (design.md section 4)."""
+
+    task: str
+    session: str
+    space: int
+    model: str
+    input: int
+    output: int
+    cached: int
+    at: datetime
+    job: str = ""

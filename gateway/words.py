@@ -1,0 +1,34 @@
+"""The message catalog: every sentence that a person reads, by key and language.
+
+`text("write.unknown", "en", id=17)` fills the `{id}` of that entry. English is complete; a key that another
+language lacks falls back to English. Values are shown as they are: escape people's words before.
+"""
+
+from collections.abc import Mapping
+
+LANGUAGES = ("en",)
+
+_EN: Mapping[str, str] = {
+    # -- house ---------------------------------------------------------------------------------------
+    "session.unknown": "There is no session {id}. `hikae sessions list` shows them.",
+    "write.unknown": "There is no write {id}. /memory pending shows what waits.",
+    # -- store ---------------------------------------------------------------------------------------
+    # -- memory --------------------------------------------------------------------------------------
+    # -- models --------------------------------------------------------------------------------------
+    # -- telegram ------------------------------------------------------------------------------------
+    # -- jobs ----------------------------------------------------------------------------------------
+    # -- conversation --------------------------------------------------------------------------------
+}
+
+_CATALOGS: Mapping[str, Mapping[str, str]] = {"en": _EN}
+
+
+def text(key: str, language: str, **values: object) -> str:
+    """The sentence for `key` in `language`, with `{name}` filled from `values`. KeyError: no such key."""
+    sentence = _CATALOGS.get(language, _EN).get(key) or _EN[key]
+    return sentence.format_map({name: str(value) for name, value in values.items()})
+
+
+def has(key: str) -> bool:
+    """Whether the catalog knows this key."""
+    return key in _EN
