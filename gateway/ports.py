@@ -1,6 +1,6 @@
 """What we ask of the outside, as Protocols. Each has contract tests in tests/contract/.
 
-Adapters live in `platforms/`, `llm/`, `providers/` and `rq_queue`; only `app` and `workers.runtime` build them.
+Adapters live in `platforms/`, `llm/`, `providers/` and `rq_queue`; built only by `app` and `workers.runtime`.
 """
 
 from collections.abc import Callable

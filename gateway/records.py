@@ -159,7 +159,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a write rests on. `message` is None when the quoted words were not found in anybody's own words."""
+    """What a write rests on. `message` is None when the quoted words are in nobody's own words."""
 
     message: int | None
     by: str
@@ -225,7 +225,7 @@ class NewWrite:
     evidence: Evidence
     status: Status
     dedupe: str
-    """At most one row ever has it: `turn-MESSAGE-ROUND-POSITION`, `command-MESSAGE`, `review-SESSION-TURN-N` …"""
+    """At most one row ever has it: `turn-MESSAGE-ROUND-POSITION`, `command-MESSAGE`, `review-SESSION-TURN-N`"""
     created_at: datetime
     kind: str = "memory"
     flags: tuple[str, ...] = ()
