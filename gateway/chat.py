@@ -80,6 +80,8 @@ class IncomingMessage:
     """False for a group message that neither mentions nor answers the bot."""
     language: str = ""
     """What the platform says about the person's language, e.g. "en-GB"; "" when it says nothing."""
+    session: str = ""
+    """The session to go on with, where the person named one (`hikae chat --resume`)."""
 
     @property
     def own_text(self) -> str:
@@ -123,5 +125,8 @@ class OutgoingMessage:
     """The platform message id to change instead of sending a new message; "" to send."""
     aside: bool = False
     """True for notices and cards: the terminal prints these on stderr."""
+    escaped: bool = False
+    """True for texts of our own, in which people's words are escaped: a platform that shows no Markdown takes
+    the backslashes away."""
     nonce: str = field(default="", compare=False)
     """Stable per chunk; platforms that drop repeats by nonce use it."""

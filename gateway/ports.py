@@ -39,6 +39,10 @@ class Platform(Protocol):
     @property
     def name(self) -> str: ...
 
+    def serves(self, chat: Chat) -> bool:
+        """Whether this process shows that chat (a terminal shows only its own)."""
+        ...
+
     async def run(self, receiver: Receiver, ready: Callable[[], None]) -> None:
         """Receive until cancelled, outliving bad updates and outages; `ready` is called once connected.
 
@@ -71,6 +75,8 @@ class PlatformHealth:
 
     state: str
     last_poll_at: datetime | None = None
+    account: str = ""
+    """What people find the bot under there (Telegram's username); "" while it is not known."""
 
 
 @dataclass(frozen=True, slots=True)

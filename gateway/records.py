@@ -120,6 +120,20 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A session as listed. `space` is the space's name, `messages` how many its transcript has."""
+
+    id: str
+    title: str
+    chat: Chat
+    space: str
+    started_at: datetime
+    last_at: datetime
+    ended_at: datetime | None
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message of a transcript (see `Role`)."""
 
@@ -225,7 +239,7 @@ class NewWrite:
     evidence: Evidence
     status: Status
     dedupe: str
-    """At most one row ever has it: `turn-MESSAGE-ROUND-POSITION`, `command-MESSAGE`, `review-SESSION-TURN-N`"""
+    """At most one row ever has it: `turn-MESSAGE-ROUND-POSITION`, `command-MESSAGE`, `review-SESSION-N-I`."""
     created_at: datetime
     kind: str = "memory"
     flags: tuple[str, ...] = ()
@@ -390,3 +404,15 @@ class Usage:
     cached: int
     at: datetime
     job: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageDay:
+    """What one task cost on one day (UTC)."""
+
+    day: str
+    task: str
+    calls: int
+    input: int
+    output: int
+    cached: int

@@ -1,0 +1,138 @@
+"""The `hikae` command. One file per group, thin: each calls what the chat commands call.
+
+Groups are imported only when they are used, so that `hikae --version` stays quick. What goes wrong is printed in
+one place (`main`): exit codes are 0 done, 1 refused or failed, 2 usage or configuration, 130 interrupted.
+"""
+
+import importlib
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from gateway import __version__
+from gateway.errors import ConfigError, GatewayError
+
+if TYPE_CHECKING:
+    from gateway.home import Home
+
+GROUPS: Mapping[str, tuple[str, str]] = {
+    "up": ("run", "Start everything: Redis if needed, the worker and the gateway. Ctrl-C stops all."),
+    "gateway": ("run", "Start the gateway alone."),
+    "worker": ("run", "Start the worker alone."),
+    "chat": ("chat", "Talk to the bot in this terminal."),
+    "memory": ("memory", "Show, approve and change what is remembered."),
+    "sessions": ("sessions", "List and show conversations."),
+    "reviews": ("reviews", "List background reviews and retry failed ones."),
+    "pair": ("pair", "Let people in: the owner's code."),
+    "prompt-size": ("prompt_size", "How big the prompt and the tools are, part by part."),
+    "config": ("config", "Show and check the settings."),
+    "status": ("status", "How the bot is doing."),
+    "doctor": ("doctor", "Check this machine and this home; each line says ok or what to do."),
+}
+"""Command -> the module it lives in and its line in `hikae --help`."""
+
+
+@dataclass
+class Options:
+    """What stands before the command: the home, and whether to print JSON."""
+
+    home_path: str | None
+    profile: str | None
+    json: bool = False
+
+    @property
+    def home(self) -> "Home":
+        from gateway import settings
+
+        return settings.find_home(home=self.home_path, profile=self.profile)
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's module when the command is used; help lines come from the table."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(GROUPS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in GROUPS:
+            return None
+        module = importlib.import_module(f"gateway.cli.{GROUPS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in GROUPS.items()])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="hikae")
+@click.option("--home", "home_path", metavar="PATH", help="The bot's home (default: $HIKAE_HOME or ~/.hikae).")
+@click.option("--profile", metavar="NAME", help="Use ~/.hikae/profiles/NAME as home.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON value and nothing else.")
+@click.pass_context
+def hikae(ctx: click.Context, home_path: str | None, profile: str | None, as_json: bool) -> None:
+    """A messaging bot that remembers, asks first, and can prove that it has forgotten."""
+    ctx.obj = Options(home_path, profile, as_json)
+
+
+def _turn_on_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Options).json = True
+
+
+json_option = click.option(
+    "--json",
+    is_flag=True,
+    expose_value=False,
+    callback=_turn_on_json,
+    help="Print one JSON value and nothing else.",
+)
+"""`--json` behind a command means the same as before it."""
+
+
+def emit(value: object) -> None:
+    """Print one JSON value."""
+    click.echo(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        result = hikae.main(args=given, standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.Abort:
+        click.echo("Interrupted.", err=True)
+        return 130
+    except KeyboardInterrupt:
+        return 130
+    except click.ClickException as wrong:
+        return _fail("Usage", wrong.format_message(), 2, given)
+    except ConfigError as wrong:
+        return _fail("ConfigError", str(wrong), 2, given)
+    except GatewayError as wrong:
+        return _fail(type(wrong).__name__, str(wrong), 1, given)
+    return result if isinstance(result, int) else 0
+
+
+def _fail(kind: str, message: str, code: int, given: list[str]) -> int:
+    if "--json" in given:
+        emit({"error": {"kind": kind, "message": message}})
+    else:
+        click.echo(message, err=True)
+    return code
+
+
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Ask before something that cannot be taken back. Without a terminal only `--yes` counts."""
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{question} Say --yes to do it: there is no terminal to ask in.")
+    return bool(click.confirm(question))

@@ -1,0 +1,14 @@
+"""Start here: `hikae …` and `python -m gateway …`. What each command does is in `cli/`."""
+
+import sys
+
+from gateway import cli
+
+
+def main() -> None:
+    """The `hikae` script."""
+    sys.exit(cli.main())
+
+
+if __name__ == "__main__":
+    main()

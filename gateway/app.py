@@ -1,0 +1,360 @@
+"""The composition root of the gateway: the only place where its objects meet, and their start and stop order.
+
+`open_core` is what every command needs; `Gateway` is the long-running bot; `hikae chat` is a gateway with a
+terminal and nothing else.
+"""
+
+import asyncio
+import logging
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from gateway import broker, failpoints, llm, policy, rq_queue, settings
+from gateway.chat import Chat
+from gateway.conversation import commands
+from gateway.conversation.access import Access
+from gateway.conversation.commands.call import Services
+from gateway.conversation.delivery import Delivery
+from gateway.conversation.freezing import Freezer
+from gateway.conversation.intake import Intake
+from gateway.conversation.lanes import Lanes, kind_of
+from gateway.conversation.rendering import Renderer
+from gateway.conversation.router import Router
+from gateway.conversation.turn import Turns
+from gateway.errors import ConfigError, NotFound
+from gateway.home import Home
+from gateway.housekeeping import Housekeeping
+from gateway.jobs import ReviewJob
+from gateway.memory.writing import Memory
+from gateway.platforms.terminal import TerminalPlatform
+from gateway.ports import Clock, JobQueue, Model, Platform
+from gateway.settings import Loaded
+from gateway.store import doorbell, messages, outbox, people, reviews, sessions, textfile
+from gateway.store.db import Database
+
+log = logging.getLogger(__name__)
+
+DRAIN_SECONDS = 20.0
+FLUSH_SECONDS = 5.0
+WORKER_PAUSE_SECONDS = 0.5
+DEVNULL = subprocess.DEVNULL
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Core:
+    """What every command needs: the home, its settings, its database and its memory."""
+
+    home: Home
+    loaded: Loaded
+    db: Database
+    memory: Memory
+    clock: Clock
+
+    def close(self) -> None:
+        self.db.close()
+
+
+def open_core(home: Home, clock: Clock | None = None) -> Core:
+    """Open a home, creating it when it is new. Raises ConfigError (settings) and Unusable (database)."""
+    loaded = settings.load(home)
+    failpoints.arm(loaded.settings.failpoint)
+    textfile.prepare_home(home)
+    clock = clock or SystemClock()
+    db = Database.open(home, clock)
+    return Core(home, loaded, db, Memory(db, home, clock, loaded.settings), clock)
+
+
+@dataclass
+class Gateway:
+    """A running bot: the parts, wired. `serve` starts them in order and stops them in the reverse order."""
+
+    core: Core
+    model: Model
+    queue: JobQueue
+    platforms: dict[str, Platform]
+    holds_home: bool = True
+    """Whether this process holds the gateway's lock: then it keeps house and hears workers and commands ring."""
+
+    def __post_init__(self) -> None:
+        core = self.core
+        zone = core.loaded.settings.zone()
+        access = Access(core.home, core.loaded.settings)
+        freezer = Freezer(core.home, core.loaded.settings, core.memory, zone, self.model.name)
+        services = Services(
+            core.db, core.home, core.loaded, core.memory, freezer, access, core.clock, self.model.name
+        )
+        self.delivery = Delivery(core.db, self.platforms, Renderer(services), core.clock)
+        turns = Turns(
+            db=core.db,
+            home=core.home,
+            settings=core.loaded.settings,
+            memory=core.memory,
+            freezer=freezer,
+            access=access,
+            model=self.model,
+            clock=core.clock,
+            typing=self._typing,
+            said=self.delivery.wake,
+            ring=self._ring,
+        )
+        router = Router(services, turns, self.delivery.wake, self._ring)
+        self.lanes = router.lanes = Lanes(router.next_waiting, router.handle, router.give_up)
+        self.intake = Intake(core.db, core.loaded.settings, access, self.lanes, core.clock, self.delivery.wake)
+        self.housekeeping = Housekeeping(
+            core.db,
+            core.memory,
+            core.loaded.settings,
+            self.queue,
+            core.clock,
+            self.delivery.wake,
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Lanes, delivery, housekeeping and the doorbell run while the body does; then they end in order."""
+        await asyncio.to_thread(self.housekeeping.recover)
+        keeping = (self.housekeeping.run, self._listen) if self.holds_home else ()
+        async with asyncio.TaskGroup() as group:
+            background = [group.create_task(part()) for part in (self.lanes.run, self.delivery.run, *keeping)]
+            try:
+                await asyncio.to_thread(self._wake_waiting)
+                yield
+            finally:
+                await self.lanes.drain(DRAIN_SECONDS)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.delivery.until_quiet(), FLUSH_SECONDS)
+                for task in background:
+                    task.cancel()
+        await self.model.close()
+
+    async def settled(self) -> None:
+        """Wait until everything set going has been answered and said."""
+        await self.lanes.until_quiet()
+        await self.delivery.until_quiet()
+
+    async def receive(self, ready: Callable[[], None]) -> None:
+        """Let all platforms receive until the last one ends; one that is refused leaves the others running."""
+        async with asyncio.TaskGroup() as group:
+            for platform in self.platforms.values():
+                group.create_task(self._receive_from(platform, ready))
+
+    async def _receive_from(self, platform: Platform, ready: Callable[[], None]) -> None:
+        try:
+            await platform.run(self.intake, ready)
+        except ConfigError as refused:
+            log.error("platform.refused", extra={"platform": platform.name})
+            print(refused, file=sys.stderr, flush=True)
+            if len(self.platforms) == 1:
+                raise
+
+    async def _typing(self, chat: Chat) -> None:
+        platform = self.platforms.get(chat.platform)
+        if platform is not None:
+            await platform.typing(chat)
+
+    async def _ring(self, job: ReviewJob) -> None:
+        await asyncio.to_thread(self.queue.put, job)
+
+    def _wake_waiting(self) -> None:
+        """What was kept and not answered before the last end goes on now."""
+        with self.core.db.read() as rd:
+            waiting = messages.waiting_chats(rd)
+        for chat, role in waiting:
+            if self._is_ours(chat):
+                self.lanes.wake(chat, kind_of(role))
+
+    def _is_ours(self, chat: Chat) -> bool:
+        """A chat we show, or a terminal chat whose terminal has gone."""
+        platform = self.platforms.get(chat.platform)
+        if platform is not None and platform.serves(chat):
+            return True
+        return chat.platform == "terminal" and not textfile.is_locked(self.core.home.chat_lock(chat.id))
+
+    async def _listen(self) -> None:
+        """Wake the delivery for each byte that workers and commands send."""
+        listener = doorbell.open_listener(self.core.home)
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                await loop.sock_recv(listener, 64)
+                self.delivery.wake()
+        finally:
+            listener.close()
+
+
+# -- processes -------------------------------------------------------------------------------------------
+
+
+async def serve(core: Core, *, with_worker: bool, ready: Callable[[], None]) -> None:
+    """Run the gateway until SIGTERM or SIGINT. Raises ConfigError when no platform is left to talk on."""
+    gateway = Gateway(core, llm.build(core.loaded.settings.chat_model()), _queue(core), _platforms(core))
+    stopping = _stop_signal()
+    async with _worker(core.home) if with_worker else nullcontext(), gateway.running():
+        receiving = asyncio.create_task(gateway.receive(ready))
+        await _first_of(receiving, stopping)
+
+
+async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = False) -> str:
+    """Run one terminal chat to the end of its input; returns the id of its session ("" when none opened)."""
+    settled: list[Callable[[], Awaitable[None]]] = []
+    chat = Chat("terminal", terminal.chat_id)
+    platform = TerminalPlatform(
+        chat=chat,
+        clock=core.clock,
+        settled=lambda: settled[0](),
+        once=terminal.once,
+        session=terminal.session,
+        history=core.home.terminal_history if terminal.once is None else None,
+    )
+    model = llm.build(core.loaded.settings.chat_model())
+    gateway = Gateway(core, model, _queue(core), {"terminal": platform}, holds_home=terminal.holds_home)
+    settled.append(gateway.settled)
+    alive = textfile.try_lock(core.home.chat_lock(chat.id))
+    try:
+        stopping = _stop_signal()
+        async with _worker(core.home) if with_worker else nullcontext(), gateway.running():
+            await asyncio.to_thread(_adopt, core, chat)
+            receiving = asyncio.create_task(gateway.receive(lambda: None))
+            await _first_of(receiving, stopping)
+            await gateway.settled()
+        return await asyncio.to_thread(_session_of, core, terminal, chat)
+    finally:
+        if alive is not None:
+            alive.discard()
+
+
+@dataclass(frozen=True, slots=True)
+class TerminalOptions:
+    """How `hikae chat` talks: `once` is the one message of `-q`, `session` the one to go on with."""
+
+    chat_id: str
+    once: str | None = None
+    session: str = ""
+    holds_home: bool = False
+    """See Gateway."""
+
+
+def _platforms(core: Core) -> dict[str, Platform]:
+    """The platforms that have a token."""
+    wanted = core.loaded.settings
+    token = wanted.secret(wanted.platforms.telegram.token_env)
+    if not token:
+        return {}
+    from gateway.platforms.telegram import TelegramPlatform
+
+    menu = commands.menu(wanted.display.language)
+    base_url = wanted.platforms.telegram.base_url
+    return {"telegram": TelegramPlatform(token, base_url, core.clock, menu)}
+
+
+def has_platform(core: Core) -> bool:
+    """Whether a chat platform has a token."""
+    return bool(core.loaded.settings.secret(core.loaded.settings.platforms.telegram.token_env))
+
+
+def check_resumable(core: Core, session_id: str) -> None:
+    """Raises NotFound for a session that is not the owner's: resuming never crosses people."""
+    with core.db.read() as rd:
+        session = sessions.get(rd, session_id)
+        if people.space(rd, session.space).kind != "owner":
+            raise NotFound("session.unknown", id=session_id)
+
+
+def review_rest(core: Core, session_id: str) -> None:
+    """At the end of a terminal chat: record the review of what is unreviewed and leave a worker to do it."""
+    chosen = core.loaded.settings
+    if policy.reviews_are_automatic(chosen.memory.nudge_interval, chosen.auxiliary.background_review.enabled):
+        with core.db.write() as tx:
+            session = sessions.get(tx, session_id)
+            reviews.make_rest_due(tx, session_id, session.space, "end", core.clock.now())
+    with core.db.read() as rd:
+        due = reviews.due(rd, core.clock.now())
+    if due and textfile.is_locked(core.home.worker_lock):
+        _queue(core).put(ReviewJob(due[0].session, due[0].turn, due[0].attempts))
+    elif due:
+        ring_detached_worker(core.home)
+
+
+def _queue(core: Core) -> JobQueue:
+    return rq_queue.RqQueue(broker.connect_url(core.home, core.loaded.settings))
+
+
+def _adopt(core: Core, chat: Chat) -> None:
+    """What is still to be said in terminals that have gone is said in this one."""
+    with core.db.read() as rd:
+        waiting = outbox.waiting_chat_ids(rd, "terminal")
+    gone = [other for other in waiting if other != chat.id and not textfile.is_locked(core.home.chat_lock(other))]
+    if gone:
+        with core.db.write() as tx:
+            outbox.adopt(tx, "terminal", gone, chat)
+
+
+def _session_of(core: Core, terminal: TerminalOptions, chat: Chat) -> str:
+    if terminal.session:
+        return terminal.session
+    with core.db.read() as rd:
+        session = sessions.current(rd, chat)
+    return session.id if session is not None else ""
+
+
+@asynccontextmanager
+async def _worker(home: Home) -> AsyncIterator[None]:
+    """A worker process that is started again whenever it ends, and ended with us."""
+    keeping = asyncio.create_task(_keep_worker(home))
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        with suppress(asyncio.CancelledError):
+            await keeping
+
+
+async def _keep_worker(home: Home) -> None:
+    while True:
+        command = (sys.executable, "-m", "workers", "--home", str(home.path), "--with-parent")
+        # A session of its own, so that Ctrl-C in the terminal reaches us first and we end it in order.
+        process = await asyncio.create_subprocess_exec(*command, start_new_session=True, stdin=DEVNULL)
+        try:
+            code = await process.wait()
+            log.warning("worker.ended", extra={"code": code})
+        except asyncio.CancelledError:
+            with suppress(ProcessLookupError):
+                process.terminate()
+            await process.wait()
+            raise
+        await asyncio.sleep(WORKER_PAUSE_SECONDS)
+
+
+def ring_detached_worker(home: Home) -> None:
+    """Leave a worker behind that works off what is due and ends; returns at once (one per home, by its lock)."""
+    command = (sys.executable, "-m", "workers", "--home", str(home.path), "--burst")
+    subprocess.Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True, cwd="/")
+
+
+def _stop_signal() -> "asyncio.Task[object]":
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    return asyncio.create_task(stop.wait())
+
+
+async def _first_of(receiving: "asyncio.Task[None]", stopping: "asyncio.Task[object]") -> None:
+    """Until the platforms end by themselves or somebody stops us; what broke a platform is raised."""
+    await asyncio.wait((receiving, stopping), return_when=asyncio.FIRST_COMPLETED)
+    for task in (receiving, stopping):
+        task.cancel()
+    with suppress(asyncio.CancelledError):
+        await receiving

@@ -1,0 +1,97 @@
+"""`hikae up`, `hikae gateway`, `hikae worker`: the long-running processes."""
+
+import asyncio
+import os
+import secrets
+import stat
+import sys
+
+import click
+
+from gateway import app, logs
+from gateway.cli import Options
+from gateway.errors import ConfigError, Refused
+from gateway.store import textfile
+
+
+@click.command()
+@click.pass_obj
+def up(options: Options) -> int:
+    """Start Redis if needed, the worker and the gateway; with no chat platform, talk in this terminal."""
+    return _run(options, with_worker=True)
+
+
+@click.command()
+@click.pass_obj
+def gateway(options: Options) -> int:
+    """Start the gateway alone; reviews wait until a worker runs."""
+    return _run(options, with_worker=False)
+
+
+@click.command()
+@click.option("--burst", is_flag=True, help="Work off what is due, then end.")
+@click.pass_obj
+def worker(options: Options, burst: bool) -> None:
+    """Start the worker alone (and Redis, if none is configured)."""
+    command = [
+        sys.executable,
+        "-m",
+        "workers",
+        "--home",
+        str(options.home.path),
+        *(["--burst"] if burst else []),
+    ]
+    sys.stdout.flush()
+    os.execv(sys.executable, command)
+
+
+def _run(options: Options, *, with_worker: bool) -> int:
+    home = options.home
+    textfile.prepare_home(home)
+    lock = textfile.try_lock(home.gateway_lock)
+    if lock is None:
+        raise Refused("gateway.running", home=home.path, pid=textfile.holder(home.gateway_lock) or "?")
+    try:
+        core = app.open_core(home)
+        logs.setup(home, to_stderr=False, secrets=core.loaded.settings.secrets())
+        try:
+            return _talk_or_serve(core, with_worker=with_worker)
+        finally:
+            core.close()
+    finally:
+        lock.release()
+
+
+def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
+    say_start(core)
+    if app.has_platform(core):
+        asyncio.run(app.serve(core, with_worker=with_worker, ready=lambda: click.echo("Ready.", err=True)))
+        return 0
+    if not (with_worker and _has_input()):
+        raise ConfigError(
+            [
+                "No chat platform has a token, and there is no terminal to talk in. "
+                f"Set TELEGRAM_BOT_TOKEN (environment or {core.home.env_file}), or use `hikae chat`."
+            ]
+        )
+    click.echo("No chat platform is set up: talk here. Ctrl-D ends.", err=True)
+    terminal = app.TerminalOptions(chat_id=secrets.token_hex(6), holds_home=True)
+    asyncio.run(app.talk(core, terminal, with_worker=True))
+    return 0
+
+
+def _has_input() -> bool:
+    """Whether somebody can talk to us here: a terminal, or words piped in. /dev/null and the like are neither."""
+    try:
+        kind = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError, AttributeError):
+        return False
+    return sys.stdin.isatty() or stat.S_ISFIFO(kind) or stat.S_ISREG(kind) or stat.S_ISSOCK(kind)
+
+
+def say_start(core: app.Core) -> None:
+    """What the person who starts the bot should know: the model, warnings, and how to become the owner."""
+    model = core.loaded.settings.chat_model()
+    click.echo(f"hikae · home {core.home.path} · model: {model.why}", err=True)
+    for warning in core.loaded.warnings:
+        click.echo(f"Note: {warning}", err=True)

@@ -1,0 +1,113 @@
+"""Commands about the bot and the person: /start /help /status /model /home /whoami."""
+
+from collections.abc import Mapping
+
+from gateway import words
+from gateway.conversation import notices
+from gateway.conversation.access import Redeemed, Standing
+from gateway.conversation.commands.call import Call, Said, Services, View
+from gateway.records import Outgoing, Session
+from gateway.store import people, reviews, sessions, writes
+from gateway.store.db import Transaction
+
+
+def start(services: Services, call: Call) -> Said:
+    """Welcome; with a code, whoever is allowed to talk becomes the owner."""
+    if call.words and not call.is_owner:
+        redeemed = services.access.redeem(services.db, call.person, call.words[0], services.clock.now())
+        if redeemed is not Redeemed.WELCOME:
+            return Said("answer.code_wrong")
+        return Said("welcome", {"standing": Standing.OWNER.value})
+    return Said("welcome", {"standing": call.standing.value})
+
+
+def help_(services: Services, call: Call) -> Said:
+    """The commands this person may use."""
+    return Said("help", {"standing": call.standing.value})
+
+
+def status(services: Services, call: Call) -> Said:
+    """How the conversation and the work behind it stand."""
+    return Said("status")
+
+
+def model(services: Services, call: Call) -> Said:
+    """Which model answers. Changing it is configuration."""
+    return Said("answer.model", {"model": services.model_name})
+
+
+def whoami(services: Services, call: Call) -> Said:
+    """The account, its standing and its space."""
+    values = {"person": call.person.key, "standing": call.standing.value, "space": call.space.name}
+    return Said("answer.whoami", values)
+
+
+def home(services: Services, call: Call) -> Said:
+    """Cards and notices for this person come to this chat."""
+
+    def set_home(tx: Transaction) -> None:
+        people.set_home(tx, call.message.chat)
+
+    return Said("answer.home", commit=set_home)
+
+
+def welcome_text(services: Services, row: Outgoing, language: str) -> str:
+    """What is kept, who can read it, how to forget."""
+    standing = str(row.values.get("standing", ""))
+    reader = "welcome.owner" if standing == Standing.OWNER else "welcome.allowed"
+    asking = "welcome.asks" if services.asks_first(row.space) else "welcome.tells"
+    return "\n\n".join(words.text(key, language) for key in ("welcome.kept", asking, reader, "welcome.forget"))
+
+
+def help_text(services: Services, row: Outgoing, language: str) -> str:
+    """One line for each command."""
+    from gateway.conversation import commands
+
+    standing = Standing(str(row.values["standing"]))
+    names = [name for name, command in commands.TABLE.items() if commands.allowed(command, standing)]
+    return "\n".join(f"/{name} — {words.text(f'help.{name}', language)}" for name in names)
+
+
+def status_text(services: Services, row: Outgoing, language: str) -> str:
+    """The session and its snapshot, what waits, how the reviews are doing."""
+    with services.db.read() as rd:
+        session = sessions.current(rd, row.chat)
+        waiting = len(writes.staged(rd, row.space))
+        counts = reviews.counts(rd)
+    lines = [_session_line(services, session, language)]
+    lines.append(words.text("status.pending", language, count=waiting))
+    lines.append(
+        words.text(
+            "status.reviews",
+            language,
+            due=counts.get("due", 0),
+            running=counts.get("running", 0),
+            failed=counts.get("failed", 0),
+        )
+    )
+    lines.append(words.text("status.model", language, model=notices.escape(services.model_name)))
+    return "\n".join(lines)
+
+
+def _session_line(services: Services, session: Session | None, language: str) -> str:
+    if session is None:
+        return words.text("status.no_session", language)
+    now = services.clock.now()
+    return words.text(
+        "status.session",
+        language,
+        id=notices.escape(session.id),
+        turns=session.turns,
+        age=_span(int((now - session.opened_at).total_seconds()), language),
+        snapshot_age=_span(int((now - session.frozen_at).total_seconds()), language),
+    )
+
+
+def _span(seconds: int, language: str) -> str:
+    for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= length:
+            return words.text(f"span.{unit}", language, count=seconds // length)
+    return words.text("span.seconds", language, count=max(seconds, 0))
+
+
+VIEWS: Mapping[str, View] = {"welcome": welcome_text, "help": help_text, "status": status_text}

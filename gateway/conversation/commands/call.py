@@ -1,0 +1,87 @@
+"""What a command gets and what it gives back.
+
+A command acts at once and commits; what is said about it is an outbox row with a key and numbers, rendered from
+the records when it is delivered. So a command that is run again after a kill says the same.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gateway.chat import Person
+from gateway.conversation.access import Access, Standing
+from gateway.conversation.freezing import Freezer
+from gateway.jobs import ReviewJob
+from gateway.memory import asking
+from gateway.memory.writing import Memory
+from gateway.ports import Clock
+from gateway.records import Message, Outgoing, Space
+from gateway.settings import Home, Loaded, Settings
+from gateway.store.db import Database, Transaction
+
+
+@dataclass(frozen=True)
+class Services:
+    """What commands work with."""
+
+    db: Database
+    home: Home
+    loaded: Loaded
+    memory: Memory
+    freezer: Freezer
+    access: Access
+    clock: Clock
+    model_name: str
+
+    @property
+    def settings(self) -> Settings:
+        return self.loaded.settings
+
+    def asks_first(self, space: int) -> bool:
+        """Whether this space's writes wait for a yes, as of now."""
+        with self.db.read() as rd:
+            return asking.asks_first(rd, self.settings, space)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One command as typed: `/memory approve 17` has name "memory" and words ("approve", "17")."""
+
+    message: Message
+    person: Person
+    standing: Standing
+    space: Space
+    name: str
+    words: tuple[str, ...]
+    rest: str
+    """Everything behind the name, as typed."""
+
+    @property
+    def is_owner(self) -> bool:
+        return self.standing is Standing.OWNER
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What to answer: a catalog key or the name of a view, and numbers for it. Never anybody's words."""
+
+    key: str
+    values: Mapping[str, object] = field(default_factory=dict)
+    write: int | None = None
+    """The write it is about: the answer waits until that write is settled."""
+    commit: Callable[[Transaction], None] | None = None
+    """A change to commit together with the mark that the command is done."""
+    ring: ReviewJob | None = None
+    """A job to ring for once that is committed."""
+
+
+class Act(Protocol):
+    """Does what a command asks. Raises Refused for what cannot be."""
+
+    def __call__(self, services: Services, call: Call) -> Said: ...
+
+
+class View(Protocol):
+    """Writes the answer of a command from the records, as Markdown."""
+
+    def __call__(self, services: Services, row: Outgoing, language: str) -> str: ...

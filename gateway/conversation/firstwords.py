@@ -1,0 +1,25 @@
+"""What a person is told once: what is kept, who can read it, how to forget; and the owner's first question."""
+
+from datetime import datetime
+
+from gateway.chat import Chat, Person
+from gateway.conversation.access import Access, Standing
+from gateway.records import NewOutgoing, Space
+from gateway.store import outbox
+from gateway.store.db import Transaction
+
+
+def put(tx: Transaction, access: Access, chat: Chat, person: Person, space: Space, now: datetime) -> None:
+    """Put the welcome (once per account) and the owner's question (once per home) into the outbox."""
+    standing = access.standing(tx, person)
+    welcome = NewOutgoing(
+        dedupe=f"welcome-{person.key}",
+        kind="welcome",
+        chat=chat,
+        space=space.id,
+        created_at=now,
+        values={"standing": standing.value},
+    )
+    outbox.put(tx, welcome)
+    if standing is Standing.OWNER:
+        outbox.put(tx, NewOutgoing(dedupe="ask-first", kind="ask_first", chat=chat, space=space.id, created_at=now))

@@ -1,0 +1,94 @@
+"""Makes the frozen prompt and tool definitions of a session (design.md 6.5).
+
+What a prompt is made of is read here, once, when a session opens or a person asks for a refresh; its order and
+words are `prompt`, its memory blocks `memory.snapshot`.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from gateway import scan, words
+from gateway.chat import Chat
+from gateway.conversation import prompt, tools
+from gateway.memory.writing import Memory
+from gateway.records import Session, Space
+from gateway.settings import Home, Settings
+from gateway.store import people, sessions, textfile
+from gateway.store.db import Transaction
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Freezer:
+    """Freezes prompts. Reads SOUL.md, AGENTS.md and the memory of a space; decides nothing."""
+
+    home: Home
+    settings: Settings
+    memory: Memory
+    zone: tzinfo
+    model_name: str
+
+    def parts(self, space: Space, platform: str, at: datetime) -> tuple[prompt.Part, ...]:
+        """The parts of the prompt that a session opened now would get."""
+        targets = self.memory.targets(space)
+        memory_block, user_block = self.memory.blocks(space)
+        return prompt.parts(
+            prompt.Ingredients(
+                soul=self._scanned(self.home.soul),
+                tool_guidance=tools.guidance(targets, self.settings.agent.disabled_toolsets),
+                system_message=self.settings.agent.system_message,
+                memory_block=memory_block,
+                user_block=user_block,
+                agents=self._scanned(self.home.agents),
+                now=at.astimezone(self.zone),
+                timezone=str(self.zone),
+                platform=platform,
+            )
+        )
+
+    def tools(self, space: Space) -> str:
+        """The tool definitions that a session opened now would get, as JSON text ("" for none)."""
+        return tools.definitions(self.memory.targets(space), self.settings.agent.disabled_toolsets)
+
+    def open(self, tx: Transaction, chat: Chat, space: Space, at: datetime, member: str = "") -> Session:
+        """Open a session in this chat with a prompt frozen now."""
+        session = Session(
+            id=sessions.new_id(at),
+            space=space.id,
+            chat=chat,
+            member=member,
+            opened_at=at,
+            ended_at=None,
+            system_prompt=prompt.join(self.parts(space, chat.platform, at)),
+            tools=self.tools(space),
+            generation=1,
+            frozen_at=at,
+            turns=0,
+            last_at=at,
+            title="",
+            model=self.model_name,
+        )
+        sessions.open(tx, session)
+        return session
+
+    def refreeze(self, tx: Transaction, session: Session, at: datetime) -> None:
+        """Give an open session a new prompt: memory and tools as they are now, its own date (promise 4)."""
+        space = people.space(tx, session.space)
+        fresh = prompt.join(self.parts(space, session.chat.platform, session.opened_at))
+        sessions.refreeze(tx, session.id, fresh, self.tools(space), at)
+
+    def stamp_zone(self, at: datetime) -> datetime:
+        """An instant in the time zone in which the model is told times."""
+        return at.astimezone(self.zone)
+
+    def _scanned(self, path: Path) -> str:
+        """A context file as it may be shown to a model: left out with a note where it is clearly an attack."""
+        text = textfile.read(path).decode("utf-8", "replace").strip()
+        verdict = scan.check(text)
+        if verdict.level is scan.Level.REFUSED:
+            log.warning("prompt.file_left_out", extra={"file": path.name, "reason": verdict.reasons[0]})
+            return words.text("prompt.file_left_out", "en", file=path.name)
+        return text

@@ -1,0 +1,139 @@
+"""Lanes keep one chat's messages in order; chats run side by side.
+
+Each chat has a lane for talk and one for commands and taps, which are answered while a turn runs. A lane is a
+task that exists only while something waits, so an idle chat costs nothing. What waits is in the database: a
+lane asks for the oldest waiting message until there is none.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from enum import Enum
+
+from gateway import logs
+from gateway.chat import Chat
+from gateway.errors import TryLater
+from gateway.records import Message, Role
+
+log = logging.getLogger(__name__)
+
+
+class Kind(Enum):
+    """The two lanes of a chat, as the roles that wait in them."""
+
+    TALK = (Role.USER,)
+    COMMANDS = (Role.COMMAND, Role.TAP)
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        roles: tuple[Role, ...] = self.value
+        return roles
+
+
+def kind_of(role: Role) -> Kind:
+    """The lane in which a message of this role waits."""
+    return Kind.TALK if role is Role.USER else Kind.COMMANDS
+
+
+Next = Callable[[Chat, tuple[Role, ...]], Awaitable[Message | None]]
+Handle = Callable[[Message], Awaitable[None]]
+GiveUp = Callable[[Message, BaseException], Awaitable[None]]
+
+
+class Lanes:
+    """Runs the lanes. `run` owns their tasks; everything else is called from the same event loop."""
+
+    def __init__(self, next_waiting: Next, handle: Handle, give_up: GiveUp) -> None:
+        """`next_waiting` finds the oldest, `handle` ends it, `give_up` ends it after an unexpected error."""
+        self._next_waiting = next_waiting
+        self._handle = handle
+        self._give_up = give_up
+        self._tasks: dict[tuple[Chat, Kind], asyncio.Task[None]] = {}
+        self._woken: set[tuple[Chat, Kind]] = set()
+        self._current: dict[tuple[Chat, Kind], asyncio.Task[None]] = {}
+        self._group: asyncio.TaskGroup | None = None
+        self._closing = False
+
+    async def run(self) -> None:
+        """Own the lanes' tasks until cancelled. Lanes woken before start now."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._group = group
+                for key in tuple(self._woken):
+                    self._start(key)
+                await asyncio.Event().wait()
+        finally:
+            self._group = None
+
+    def wake(self, chat: Chat, kind: Kind) -> None:
+        """Something waits in this lane (or may)."""
+        key = (chat, kind)
+        self._woken.add(key)
+        if key not in self._tasks:
+            self._start(key)
+
+    async def stop(self, chat: Chat) -> None:
+        """End the running turn of this chat, unsaid, and wait until it has ended."""
+        turn = self._current.get((chat, Kind.TALK))
+        if turn is not None:
+            turn.cancel()
+            await asyncio.wait((turn,))
+
+    async def until_quiet(self) -> None:
+        """Wait until no lane runs."""
+        while self._tasks:
+            await asyncio.wait(tuple(self._tasks.values()))
+
+    async def drain(self, seconds: float) -> None:
+        """Take nothing new and let the running messages end, for at most `seconds`."""
+        self._closing = True
+        running = tuple(self._tasks.values())
+        if running:
+            await asyncio.wait(running, timeout=seconds)
+
+    def _start(self, key: tuple[Chat, Kind]) -> None:
+        if self._group is not None and not self._closing:
+            self._tasks[key] = self._group.create_task(self._lane(key))
+
+    async def _lane(self, key: tuple[Chat, Kind]) -> None:
+        chat, kind = key
+        try:
+            with logs.bind(chat=chat.key):
+                # No await between this test and the end of the task: a wake in between would be lost.
+                while key in self._woken and not self._closing:
+                    self._woken.discard(key)
+                    await self._empty(chat, kind)
+        finally:
+            del self._tasks[key]
+
+    async def _empty(self, chat: Chat, kind: Kind) -> None:
+        while not self._closing:
+            try:
+                message = await self._next_waiting(chat, kind.roles)
+                if message is None:
+                    return
+                await self._one(message, (chat, kind))
+            except TryLater as busy:
+                log.warning("lane.busy", extra={"after": busy.after})
+                await asyncio.sleep(busy.after)
+
+    async def _one(self, message: Message, key: tuple[Chat, Kind]) -> None:
+        """Handle one message in a task of its own, so that `stop` ends the message and not the lane."""
+        task = asyncio.ensure_future(self._handle(message))
+        self._current[key] = task
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError:
+            task.cancel()
+            await asyncio.wait((task,))
+            raise
+        finally:
+            del self._current[key]
+        if task.cancelled():
+            return
+        error = task.exception()
+        if isinstance(error, TryLater):
+            raise error
+        if error is not None:
+            log.error("lane.failed", exc_info=error)
+            await self._give_up(message, error)

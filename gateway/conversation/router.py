@@ -1,0 +1,171 @@
+"""Takes what waits in a lane to the one who does it: a turn, a command, a tap.
+
+Every kept message ends here exactly once: answered, stopped or, after an error of ours, with an apology.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from gateway import failpoints, words
+from gateway.chat import Chat, Person
+from gateway.conversation import commands, taps
+from gateway.conversation.commands.call import Call, Said, Services
+from gateway.conversation.lanes import Lanes
+from gateway.conversation.turn import Turns
+from gateway.errors import NotAllowed, Refused
+from gateway.jobs import ReviewJob
+from gateway.records import Done, Message, NewOutgoing, Role
+from gateway.store import messages, outbox, people
+from gateway.store.db import Transaction
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Router:
+    """Routes kept messages. `lanes` is set once, by the composition root: lanes and router know each other."""
+
+    services: Services
+    turns: Turns
+    said: Callable[[], None]
+    ring: Callable[[ReviewJob], Awaitable[None]]
+    lanes: Lanes = field(init=False)
+
+    async def next_waiting(self, chat: Chat, roles: tuple[Role, ...]) -> Message | None:
+        """The oldest message of this chat that waits in these roles."""
+        return await asyncio.to_thread(self._next_waiting, chat, roles)
+
+    async def handle(self, message: Message) -> None:
+        """Do one message to its end. Raises TryLater when it cannot be done now."""
+        match message.role:
+            case Role.USER:
+                await self.turns.answer(message)
+            case Role.COMMAND:
+                await self._command(message)
+            case _:
+                await asyncio.to_thread(self._tap, message)
+        self.said()
+
+    async def give_up(self, message: Message, error: BaseException) -> None:
+        """End a message that ran into an error of ours, with an apology that names the log line."""
+        await asyncio.to_thread(self._apologise, message)
+        self.said()
+
+    def _next_waiting(self, chat: Chat, roles: tuple[Role, ...]) -> Message | None:
+        with self.services.db.read() as rd:
+            return messages.next_waiting(rd, chat, roles)
+
+    # -- commands --------------------------------------------------------------------------------------
+
+    async def _command(self, message: Message) -> None:
+        parsed = commands.parse(message.text.strip())
+        name = parsed[0] if parsed else ""
+        known = commands.TABLE.get(name)
+        if known is not None and known.stops_turn:
+            await self._stop_turn(message.chat)
+        ring = await asyncio.to_thread(self._run, message, name, parsed[1] if parsed else "")
+        if ring is not None:
+            await self.ring(ring)
+
+    async def _stop_turn(self, chat: Chat) -> None:
+        # Marked first: the turn's own last commit then finds it ended and says nothing.
+        await asyncio.to_thread(self._mark_stopped, chat)
+        await self.lanes.stop(chat)
+
+    def _mark_stopped(self, chat: Chat) -> None:
+        with self.services.db.write() as tx:
+            running = messages.next_waiting(tx, chat, (Role.USER,))
+            if running is not None and running.turn:
+                messages.finish(tx, running.id, Done.STOPPED, self.services.clock.now())
+
+    def _run(self, message: Message, name: str, rest: str) -> ReviewJob | None:
+        try:
+            said = self._act(message, name, rest)
+        except Refused as refused:
+            said = Said(f"refused.{refused.key}", refused.values)
+        now = self.services.clock.now()
+        with self.services.db.write() as tx:
+            if not messages.finish(tx, message.id, Done.ANSWERED, now):
+                return None
+            if said.commit is not None:
+                said.commit(tx)
+            outbox.put(
+                tx,
+                NewOutgoing(
+                    dedupe=f"command-{message.id}",
+                    kind="answer",
+                    chat=message.chat,
+                    space=message.space,
+                    created_at=now,
+                    message=message.id,
+                    write=said.write,
+                    values={**said.values, "say": said.key},
+                ),
+            )
+            messages.erase_words(tx, message.id)
+        failpoints.reach("command.done")
+        return said.ring
+
+    def _act(self, message: Message, name: str, rest: str) -> Said:
+        services = self.services
+        person = Person.parse(message.person)
+        with services.db.read() as rd:
+            standing = services.access.standing(rd, person)
+            space = people.space(rd, message.space)
+        command = commands.TABLE.get(name)
+        if command is None:
+            if name in commands.LATER:
+                return Said("answer.later", {"name": name})
+            return Said("answer.unknown_command", {"nearest": commands.nearest(name)})
+        if not commands.allowed(command, standing):
+            raise NotAllowed("command.owner_only", name=name)
+        return command.act(services, Call(message, person, standing, space, name, tuple(rest.split()), rest))
+
+    # -- taps and apologies ----------------------------------------------------------------------------
+
+    def _tap(self, message: Message) -> None:
+        taps.act(self.services, message)
+        failpoints.reach("tap.acted")
+        with self.services.db.write() as tx:
+            messages.finish(tx, message.id, Done.ANSWERED, self.services.clock.now())
+            messages.erase_words(tx, message.id)
+
+    def _apologise(self, message: Message) -> None:
+        now = self.services.clock.now()
+        with self.services.db.write() as tx:
+            if not messages.finish(tx, message.id, Done.FAILED, now):
+                return
+            self._keep_apology(tx, messages.get(tx, message.id))
+            outbox.put(
+                tx,
+                NewOutgoing(
+                    dedupe=f"apology-{message.id}",
+                    kind="apology",
+                    chat=message.chat,
+                    space=message.space,
+                    created_at=now,
+                    values={"reference": message.id},
+                ),
+            )
+
+    def _keep_apology(self, tx: Transaction, message: Message) -> None:
+        """The apology is the turn's one answer in the transcript, where the turn had begun."""
+        if message.role is Role.USER and message.turn:
+            language = self.services.settings.display.language
+            messages.keep(
+                tx,
+                messages.NewMessage(
+                    space=message.space,
+                    chat=message.chat,
+                    person="",
+                    role=Role.ASSISTANT,
+                    text=words.text("say.apology", language, reference=message.id),
+                    at=self.services.clock.now(),
+                    session=message.session,
+                    turn=message.turn,
+                    generation=message.generation,
+                    answers=message.id,
+                ),
+            )

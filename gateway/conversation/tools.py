@@ -1,0 +1,197 @@
+"""The tools a turn offers to the model, and what happens when it calls one.
+
+The memory tool's arguments, texts and results are `memory.tool`; this is where a call meets the person whose
+turn it is.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gateway.chat import How
+from gateway.conversation import prompt
+from gateway.errors import Refused
+from gateway.memory import asking, entries, snapshot
+from gateway.memory import tool as memory_tool
+from gateway.memory.proposals import Proposal
+from gateway.memory.writing import Memory
+from gateway.policy import Said
+from gateway.records import Hit, Message, Origin, Role, Session, Space, Target, ToolCall
+from gateway.settings import Settings
+from gateway.store import search
+from gateway.store.db import Database
+
+SEARCH_HITS = 5
+SEARCH_HITS_MOST = 20
+RESULT_CHARS_MOST = 20_000
+
+_SEARCH_DEFINITION = {
+    "type": "function",
+    "function": {
+        "name": "session_search",
+        "description": "Search what was said in earlier conversations with this person. Newest hits first, "
+        "each with a snippet.",
+        "parameters": {
+            "type": "object",
+            "properties": {
+                "query": {"type": "string", "description": 'Words to find; "quotes" for an exact phrase.'},
+                "limit": {"type": "integer", "description": f"How many hits, at most {SEARCH_HITS_MOST}."},
+            },
+            "required": ["query"],
+        },
+    },
+}
+
+
+def definitions(targets: Sequence[Target], disabled_toolsets: Sequence[str]) -> str:
+    """The tool definitions as the JSON text that is frozen into a session; "" when no tool is on."""
+    offered: list[object] = []
+    if targets and "memory" not in disabled_toolsets:
+        offered.append(memory_tool.definition(tuple(targets)))
+    if "session_search" not in disabled_toolsets:
+        offered.append(_SEARCH_DEFINITION)
+    return json.dumps(offered, ensure_ascii=False, separators=(",", ":")) if offered else ""
+
+
+def guidance(targets: Sequence[Target], disabled_toolsets: Sequence[str]) -> tuple[str, ...]:
+    """What the prompt says about the tools that are on."""
+    said: list[str] = []
+    if targets and "memory" not in disabled_toolsets:
+        said.append(memory_tool.guidance(tuple(targets)))
+    if "session_search" not in disabled_toolsets:
+        said.append(prompt.SEARCH_RULES)
+    return tuple(said)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What one tool said in this turn."""
+
+    tool: str
+    text: str
+
+
+@dataclass
+class Toolbox:
+    """The tools of one turn. Lives as long as the turn: the memory tool's failures are counted per turn."""
+
+    db: Database
+    settings: Settings
+    memory: Memory
+    space: Space
+    session: Session
+    message: Message
+    seen: Sequence[Message]
+    """The user messages that the model sees, for evidence (design.md 7.2)."""
+    targets: Sequence[Target]
+    disabled: Sequence[str]
+    results: list[ToolResult]
+    """What the tools of this turn have said so far, with what is already committed."""
+
+    def __post_init__(self) -> None:
+        self._breaker = memory_tool.Breaker(said.text for said in self.results if said.tool == "memory")
+
+    def run(self, call: ToolCall, round_number: int, position: int) -> str:
+        """Do one call and return its result for the model; bad calls get an error, never an exception."""
+        result = self._result(call, f"turn-{self.message.id}-{round_number}-{position}")
+        self.results.append(ToolResult(call.name, result))
+        return result
+
+    def _result(self, call: ToolCall, dedupe: str) -> str:
+        if call.name == "memory" and "memory" not in self.disabled:
+            return self._remember(call, dedupe)
+        if call.name == "session_search" and "session_search" not in self.disabled:
+            return self._search(call)
+        return memory_tool.refusal(f"There is no tool named '{call.name[:40]}'.")
+
+    def _remember(self, call: ToolCall, dedupe: str) -> str:
+        if not self.targets:
+            return memory_tool.refusal("Memory is switched off.")
+        if self._breaker.open:
+            return self._breaker.done()
+        asked = memory_tool.parse(call.arguments, self.targets)
+        if isinstance(asked, memory_tool.BadCall):
+            return self._breaker.answer(self._bad_call(asked))
+        with self.db.read() as rd:
+            approval_required = asking.asks_first(rd, self.settings, self.space.id)
+        outcome = self.memory.propose(
+            Proposal(
+                space=self.space,
+                target=asked.target,
+                operations=asked.operations,
+                origin=Origin.FOREGROUND,
+                dedupe=dedupe,
+                batch=asked.batch,
+                quotes=asked.quotes,
+                own=own_words(self.seen),
+                foreign=self._foreign(),
+                message=self.message.id,
+                session=self.session.id,
+                approval_required=approval_required,
+                card_chat=self.message.chat,
+            )
+        )
+        return self._breaker.answer(memory_tool.result(outcome))
+
+    def _bad_call(self, bad: memory_tool.BadCall) -> str:
+        limit = self.settings.budget(bad.target)
+        try:
+            doc = self.memory.read(self.space, bad.target)
+        except Refused as unreadable:
+            return memory_tool.refusal(str(unreadable))
+        shown = snapshot.shown(doc, limit, self.memory.vouched(self.space, bad.target))
+        return memory_tool.bad_call(bad, shown, entries.chars(doc), limit)
+
+    def _foreign(self) -> tuple[str, ...]:
+        """Words of this turn that are not the person's own: quoted, forwarded, and what tools fetched."""
+        pieces = (piece.text for piece in self.message.pieces if piece.how is not How.OWN)
+        fetched = (said.text for said in self.results if said.tool != "memory")
+        return (*pieces, *fetched)
+
+    def _search(self, call: ToolCall) -> str:
+        arguments = _arguments(call.arguments)
+        query = arguments.get("query")
+        if not isinstance(query, str) or not query.strip():
+            return memory_tool.refusal("session_search needs a 'query' (text).")
+        limit = arguments.get("limit", SEARCH_HITS)
+        if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+            return memory_tool.refusal("'limit' must be a whole number from 1.")
+        with self.db.read() as rd:
+            hits = search.find(rd, self.space.id, query, min(limit, SEARCH_HITS_MOST) + 1)
+        hits = [hit for hit in hits if hit.message != self.message.id][: min(limit, SEARCH_HITS_MOST)]
+        return json.dumps({"success": True, "hits": [_shown(hit) for hit in hits]}, ensure_ascii=False)
+
+
+def ended_unsaved(rounds: Sequence[Message]) -> bool:
+    """Whether the last memory call of a turn failed: then its person is told, whatever the model says."""
+    results = [row.text for row in rounds if row.role is Role.TOOL and row.tool_name == "memory"]
+    return bool(results) and _arguments(results[-1]).get("success") is False
+
+
+def own_words(seen: Sequence[Message]) -> tuple[Said, ...]:
+    """The person's own words in these user messages, oldest first."""
+    return tuple(Said(message.id, message.person, text) for message in seen if (text := _own_text(message)))
+
+
+def _own_text(message: Message) -> str:
+    if not message.pieces:
+        return message.text
+    return "\n".join(piece.text for piece in message.pieces if piece.how is How.OWN)
+
+
+def _shown(hit: Hit) -> dict[str, object]:
+    return {
+        "session": hit.session,
+        "message": hit.message,
+        "role": hit.role,
+        "at": hit.at.isoformat(),
+        "snippet": hit.snippet,
+    }
+
+
+def _arguments(text: str) -> dict[str, object]:
+    try:
+        given = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return given if isinstance(given, dict) else {}

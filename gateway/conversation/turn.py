@@ -1,0 +1,343 @@
+"""One turn: a question, everything done to answer it, and the answer.
+
+A turn is a chain of think → commit → act. Each round is committed before the next request is sent: the model's
+call first, then what its tools said. After a kill the turn goes on from its last committed round with the same
+request bytes, and no committed tool call runs twice (its writes have the dedupe key message, round, position).
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from gateway import failpoints, policy, transcript, words
+from gateway.chat import Chat, Person
+from gateway.conversation import firstwords, prompt, tools
+from gateway.conversation.access import Access
+from gateway.conversation.freezing import Freezer
+from gateway.errors import ModelBusy, ModelRefused, StoreBusy
+from gateway.jobs import ReviewJob
+from gateway.memory.writing import Memory
+from gateway.ports import Clock, Model, ModelAnswer, ModelRequest, Tokens
+from gateway.records import Done, Message, NewOutgoing, Role, Session, Space, ToolCall, Usage
+from gateway.settings import Home, Settings
+from gateway.store import messages, outbox, people, reviews, sessions, textfile, usage, writes
+from gateway.store.db import Database, Transaction
+
+log = logging.getLogger(__name__)
+
+MODEL_TRIES = 3
+MODEL_WAIT_MOST_SECONDS = 20.0
+TYPING_EVERY_SECONDS = 4.0
+OTHER_PROCESS_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a turn knows once it has begun: all of it committed."""
+
+    message: Message
+    session: Session
+    space: Space
+    before: tuple[Message, ...]
+    """The transcript up to and including the question."""
+    rounds: tuple[Message, ...]
+    """What this turn has already committed: the model's calls and the tools' results."""
+
+    @property
+    def round(self) -> int:
+        """The number of the last committed round; 0 before the first."""
+        return max((row.round for row in self.rounds), default=0)
+
+    def request(self) -> ModelRequest:
+        """The exact request to send now."""
+        return transcript.request(self.session.system_prompt, self.session.tools, (*self.before, *self.rounds))
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Answers messages. Holds what a turn needs from outside, nothing else."""
+
+    db: Database
+    home: Home
+    settings: Settings
+    memory: Memory
+    freezer: Freezer
+    access: Access
+    model: Model
+    clock: Clock
+    typing: Callable[[Chat], Awaitable[None]]
+    said: Callable[[], None]
+    """Called when something new lies in the outbox."""
+    ring: Callable[[ReviewJob], Awaitable[None]]
+
+    async def answer(self, message: Message) -> None:
+        """Answer one waiting message. Raises TryLater when it cannot be done now; nothing is lost then."""
+        session_id = await asyncio.to_thread(self._begin, message.id)  # commit: session open, turn begun
+        if session_id is None:
+            return
+        lock = textfile.try_lock(self.home.session_lock(session_id))
+        if lock is None:
+            raise StoreBusy("another process answers in this session", after=OTHER_PROCESS_SECONDS)
+        try:
+            async with _typing(self.typing, message.chat):
+                turn = await asyncio.to_thread(self._load, message.id)
+                turn, answer = await self._think(turn)  # slow; commits each round as it ends
+            due = await asyncio.to_thread(self._finish, turn, answer)  # commit: answer, outbox, review due
+        finally:
+            lock.discard()
+        self.said()
+        if due is not None:
+            await self.ring(due)
+
+    # -- begin -----------------------------------------------------------------------------------------
+
+    def _begin(self, message_id: int) -> str | None:
+        """Give the message its session and turn; the session's id, or None when it is done already."""
+        now = self.clock.now()
+        with self.db.write() as tx:
+            message = messages.get(tx, message_id)
+            if message.done is not None:
+                return None
+            if message.turn:
+                return message.session
+            session = self._session_for(tx, message, now)
+            number = sessions.begin_turn(tx, session.id, now)
+            at = self.freezer.stamp_zone(message.at)
+            sent = prompt.sent_form(message.pieces, at) if message.pieces else None
+            messages.begin(tx, message.id, session.id, number, session.generation, prompt.stamp(at), sent)
+        failpoints.reach("turn.begun")
+        return session.id
+
+    def _session_for(self, tx: Transaction, message: Message, now: datetime) -> Session:
+        if message.session:
+            return sessions.get(tx, message.session)
+        session = sessions.current(tx, message.chat)
+        if session is None:
+            space = people.space(tx, message.space)
+            session = self.freezer.open(tx, message.chat, space, now)
+            self._warn(tx, message.chat, space, session, now)
+        return session
+
+    def _warn(self, tx: Transaction, chat: Chat, space: Space, session: Session, now: datetime) -> None:
+        """Tell the person what is wrong with their memory files when it reaches a prompt, or does not."""
+        for number, warning in enumerate(self.memory.warnings(space)):
+            outbox.put(
+                tx,
+                NewOutgoing(
+                    dedupe=f"warning-{session.id}-{number}",
+                    kind="warning",
+                    chat=chat,
+                    space=space.id,
+                    created_at=now,
+                    values={**warning.values, "key": warning.key},
+                ),
+            )
+
+    def _load(self, message_id: int) -> Turn:
+        with self.db.read() as rd:
+            message = messages.get(rd, message_id)
+            session = sessions.get(rd, message.session)
+            # A refresh while the turn was interrupted changes nothing for it.
+            system, definitions = sessions.prompt_of(rd, session.id, message.generation)
+            session = replace(session, system_prompt=system, tools=definitions, generation=message.generation)
+            rows = messages.of_session(rd, session.id, up_to_turn=message.turn)
+            space = people.space(rd, message.space)
+        this_turn = tuple(row for row in rows if row.turn == message.turn and row.id != message.id)
+        before = tuple(row for row in rows if row.turn < message.turn or row.id == message.id)
+        return Turn(message, session, space, before, this_turn)
+
+    # -- think -----------------------------------------------------------------------------------------
+
+    async def _think(self, turn: Turn) -> tuple[Turn, ModelAnswer]:
+        toolbox = await asyncio.to_thread(self._toolbox, turn)
+        turn = await self._unanswered_calls(turn, toolbox)
+        while True:
+            answer = await self._ask(turn)
+            if not answer.tool_calls:
+                return turn, answer
+            if turn.round >= self.settings.agent.max_tool_rounds:
+                return turn, replace(answer, text=answer.text or words.text("turn.too_many_rounds", self._language))
+            turn = await asyncio.to_thread(self._commit_calls, turn, answer)
+            failpoints.reach("turn.calls_committed")
+            turn = await self._unanswered_calls(turn, toolbox)
+
+    async def _ask(self, turn: Turn) -> ModelAnswer:
+        """Ask the model, patiently; what cannot be had becomes an answer that says so."""
+        for attempt in range(1, MODEL_TRIES + 1):
+            try:
+                return await self.model.think(turn.request())
+            except ModelBusy as busy:
+                log.warning("model.busy", extra={"attempt": attempt, "after": busy.after})
+                if attempt < MODEL_TRIES:
+                    await asyncio.sleep(min(busy.after, MODEL_WAIT_MOST_SECONDS))
+            except ModelRefused as refused:
+                log.error("model.refused", extra={"status": refused.status})
+                return ModelAnswer(self._refusal(turn, refused))
+        return ModelAnswer(words.text("turn.model_silent", self._language))
+
+    def _refusal(self, turn: Turn, refused: ModelRefused) -> str:
+        if turn.space.kind == "owner":
+            values = {"status": refused.status, "hint": refused.hint}
+            return words.text("turn.model_refused", self._language, **values)
+        return words.text("turn.model_silent", self._language)
+
+    async def _unanswered_calls(self, turn: Turn, toolbox: tools.Toolbox) -> Turn:
+        """Run the calls of the last round that have no result yet, and commit their results."""
+        calls = _unanswered(turn.rounds)
+        if not calls:
+            return turn
+        return await asyncio.to_thread(self._run_calls, turn, toolbox, calls)
+
+    def _run_calls(self, turn: Turn, toolbox: tools.Toolbox, calls: Sequence[tuple[int, ToolCall]]) -> Turn:
+        results = [(call, toolbox.run(call, turn.round, position)) for position, call in calls]
+        failpoints.reach("turn.tools_run")
+        with self.db.write() as tx:
+            for call, result in results:
+                messages.keep(tx, self._row(turn, Role.TOOL, result, call=call))
+        failpoints.reach("turn.results_committed")
+        return self._with_rounds(turn)
+
+    def _commit_calls(self, turn: Turn, answer: ModelAnswer) -> Turn:
+        with self.db.write() as tx:
+            row = self._row(turn, Role.ASSISTANT, answer.text, round_number=turn.round + 1)
+            messages.keep(tx, replace(row, tool_calls=answer.tool_calls))
+            self._count(tx, turn, answer.tokens)
+        return self._with_rounds(turn)
+
+    def _with_rounds(self, turn: Turn) -> Turn:
+        with self.db.read() as rd:
+            rows = messages.of_turn(rd, turn.session.id, turn.message.turn)
+        return replace(turn, rounds=tuple(row for row in rows if row.id != turn.message.id))
+
+    def _toolbox(self, turn: Turn) -> tools.Toolbox:
+        return tools.Toolbox(
+            db=self.db,
+            settings=self.settings,
+            memory=self.memory,
+            space=turn.space,
+            session=turn.session,
+            message=turn.message,
+            seen=tuple(row for row in turn.before if row.role is Role.USER),
+            targets=self.memory.targets(turn.space),
+            disabled=self.settings.agent.disabled_toolsets,
+            results=[tools.ToolResult(row.tool_name, row.text) for row in turn.rounds if row.role is Role.TOOL],
+        )
+
+    # -- finish ----------------------------------------------------------------------------------------
+
+    def _finish(self, turn: Turn, answer: ModelAnswer) -> ReviewJob | None:
+        """Commit the answer with all that follows from it; the review to ring for, if one is due."""
+        now = self.clock.now()
+        text = answer.text + (words.text("turn.cut", self._language) if answer.truncated else "")
+        due: ReviewJob | None = None
+        with self.db.write() as tx:
+            if not messages.finish(tx, turn.message.id, Done.ANSWERED, now):
+                return None  # stopped meanwhile: it ends unsaid
+            row = self._row(turn, Role.ASSISTANT, text, round_number=turn.round + 1)
+            answer_id = messages.keep(tx, replace(row, answers=turn.message.id))
+            self._count(tx, turn, answer.tokens)
+            self._say(tx, turn, answer_id, now)
+            due = self._review_due(tx, turn, now)
+        failpoints.reach("turn.answer_committed")
+        return due
+
+    def _say(self, tx: Transaction, turn: Turn, answer_id: int | None, now: datetime) -> None:
+        message = turn.message
+        # Where more has arrived meanwhile, the reply shows which message it answers.
+        shows = message.platform_id if messages.count_waiting(tx, message.chat) else ""
+        reply = self._outgoing(turn, f"reply-{message.id}", "reply", now)
+        outbox.put(tx, replace(reply, message=answer_id, reply_to=shows))
+        unsaved = tools.ended_unsaved(turn.rounds)
+        if unsaved or writes.of_message(tx, message.id):
+            notice = self._outgoing(turn, f"turn-{message.id}", "notice", now)
+            outbox.put(tx, replace(notice, message=message.id, values={"unsaved": unsaved}))
+        firstwords.put(tx, self.access, message.chat, Person.parse(message.person), turn.space, now)
+
+    def _review_due(self, tx: Transaction, turn: Turn, now: datetime) -> ReviewJob | None:
+        span = sessions.unreviewed(tx, turn.session.id)
+        if span is None or not self.settings.auxiliary.background_review.enabled:
+            return None
+        first, last = span
+        if not policy.review_due(last - first + 1, self.settings.memory.nudge_interval):
+            return None
+        reviews.make_due(tx, turn.session.id, turn.space.id, last, first, "interval", now)
+        return ReviewJob(turn.session.id, last, 0)
+
+    def _count(self, tx: Transaction, turn: Turn, tokens: Tokens) -> None:
+        usage.add(
+            tx,
+            Usage(
+                task="chat",
+                session=turn.session.id,
+                space=turn.space.id,
+                model=self.model.name,
+                input=tokens.input,
+                output=tokens.output,
+                cached=tokens.cached,
+                at=self.clock.now(),
+            ),
+        )
+
+    def _row(
+        self,
+        turn: Turn,
+        role: Role,
+        text: str,
+        *,
+        round_number: int | None = None,
+        call: ToolCall | None = None,
+    ) -> messages.NewMessage:
+        return messages.NewMessage(
+            space=turn.space.id,
+            chat=turn.message.chat,
+            person="",
+            role=role,
+            text=text,
+            at=self.clock.now(),
+            session=turn.session.id,
+            turn=turn.message.turn,
+            round=turn.round if round_number is None else round_number,
+            generation=turn.session.generation,
+            tool_call_id=call.id if call else "",
+            tool_name=call.name if call else "",
+        )
+
+    def _outgoing(self, turn: Turn, dedupe: str, kind: str, now: datetime) -> NewOutgoing:
+        return NewOutgoing(dedupe=dedupe, kind=kind, chat=turn.message.chat, space=turn.space.id, created_at=now)
+
+    @property
+    def _language(self) -> str:
+        return self.settings.display.language
+
+
+def _unanswered(rounds: Sequence[Message]) -> list[tuple[int, ToolCall]]:
+    """The calls of the last round without a result, each with its position in the round."""
+    asked = [row for row in rounds if row.tool_calls]
+    if not asked:
+        return []
+    answered = {row.tool_call_id for row in rounds if row.role is Role.TOOL and row.round == asked[-1].round}
+    return [(at, call) for at, call in enumerate(asked[-1].tool_calls) if call.id not in answered]
+
+
+class _typing:
+    """Shows "typing" while the body runs; ends with it."""
+
+    def __init__(self, show: Callable[[Chat], Awaitable[None]], chat: Chat) -> None:
+        self._show = show
+        self._chat = chat
+
+    async def __aenter__(self) -> None:
+        self._task = asyncio.create_task(self._keep_showing())
+
+    async def __aexit__(self, *_: object) -> None:
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _keep_showing(self) -> None:
+        while True:
+            await self._show(self._chat)
+            await asyncio.sleep(TYPING_EVERY_SECONDS)

@@ -1,0 +1,79 @@
+"""Finishes what a crash left and what time makes due: at start, and once a minute.
+
+What was committed and not acted on is acted on again; nothing here decides anything new.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from gateway import policy
+from gateway.jobs import ReviewJob
+from gateway.memory.writing import Memory
+from gateway.ports import Clock, JobQueue
+from gateway.settings import Settings
+from gateway.store import reviews, sessions
+from gateway.store.db import Database
+
+log = logging.getLogger(__name__)
+
+EVERY_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Housekeeping:
+    """Keeps the house. One runs in each gateway."""
+
+    db: Database
+    memory: Memory
+    settings: Settings
+    queue: JobQueue
+    clock: Clock
+    said: Callable[[], None]
+    """Called when something new may lie in the outbox."""
+
+    def recover(self) -> None:
+        """At start: end approved writes as applied or failed (promise 2)."""
+        finished = self.memory.finish_interrupted()
+        if finished:
+            log.info("housekeeping.finished_writes", extra={"count": finished})
+
+    async def run(self) -> None:
+        """Keep house until cancelled."""
+        while True:
+            try:
+                await asyncio.to_thread(self.tidy)
+            except Exception:  # the next minute tries again; one bad minute must not end the gateway
+                log.exception("housekeeping.failed")
+            self.said()
+            await asyncio.sleep(EVERY_SECONDS)
+
+    def tidy(self) -> None:
+        """Once a minute: finish and expire writes, make quiet chats' reviews due, ring lost jobs, checkpoint."""
+        self.recover()
+        self.memory.expire()
+        self._review_quiet_chats()
+        self._ring_due()
+        self.db.checkpoint()
+
+    def _review_quiet_chats(self) -> None:
+        minutes = self.settings.memory.idle_review_minutes
+        if not minutes or not policy.reviews_are_automatic(
+            self.settings.memory.nudge_interval, self.settings.auxiliary.background_review.enabled
+        ):
+            return
+        now = self.clock.now()
+        with self.db.read() as rd:
+            quiet = sessions.quiet(rd, now - timedelta(minutes=minutes))
+        for session in quiet:
+            with self.db.write() as tx:
+                reviews.make_rest_due(tx, session.id, session.space, "quiet", now)
+
+    def _ring_due(self) -> None:
+        with self.db.read() as rd:
+            due = reviews.due(rd, self.clock.now())
+        for review in due:
+            if not self.queue.put(ReviewJob(review.session, review.turn, review.attempts)):
+                return

@@ -1,0 +1,260 @@
+"""Any endpoint that speaks chat completions: OpenAI, OpenRouter, Ollama, vLLM, llama.cpp, …
+
+The openai SDK does the HTTP, the key, the timeouts and the first retries; what a body and an answer look like
+is `wire`, which trusts nobody. The SDK takes most of a second to import, so a thread does that, at the first
+thought. No text of a server leaves this module: it may hold people's words, or the key.
+"""
+
+import asyncio
+import logging
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from gateway.errors import ModelBusy, ModelRefused
+from gateway.llm import wire
+from gateway.ports import ModelAnswer, ModelRequest
+
+if TYPE_CHECKING:
+    import openai
+
+log = logging.getLogger(__name__)
+
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+MAX_RETRIES = 2
+REACH_SECONDS = 10.0
+CONNECT_SECONDS = 10.0
+MOST_BYTES = 16 * 1024 * 1024
+"""Of one response, whatever is in it."""
+DRAIN_SECONDS = 0.1
+"""How long the end of a finished stream is awaited, so that its connection can be used again."""
+DEFAULT_AFTER_SECONDS = 1.0
+MOST_AFTER_SECONDS = 3600.0
+HINT_KEY = "Check the key that model.api_key_env names, and that it belongs to model.base_url."
+HINT_ADDRESS = "Check model.base_url (for most servers it ends in /v1) and model.name."
+HINT_REQUEST = (
+    "Check model.name (it must be able to use tools) and model.context_window; /new begins a short conversation."
+)
+HINT_CREDIT = "The account behind the key has no credit left."
+
+
+class OpenAIModel:
+    """One model behind one endpoint. Keeps one HTTP client for all its thoughts; `close` ends it."""
+
+    def __init__(self, name: str, *, base_url: str = "", api_key: str = "", timeout_seconds: float = 120.0) -> None:
+        self._name = name
+        self._base_url = base_url or DEFAULT_BASE_URL
+        self._api_key = api_key
+        self._timeout_seconds = timeout_seconds
+        self._made: openai.AsyncOpenAI | None = None
+        self._making = asyncio.Lock()
+        self._extras: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
+        """What is asked for beside the request; loses what this endpoint turns out to refuse."""
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def think(self, request: ModelRequest) -> ModelAnswer:
+        """Ask once (and again a little later, as often as MAX_RETRIES says). See `ports.Model`."""
+        client = await self._client()
+        try:
+            # The client's own timeout begins anew with every byte; this one ends a server that trickles.
+            async with asyncio.timeout(self._timeout_seconds * (MAX_RETRIES + 1)):
+                return await self._ask(client, request)
+        except TimeoutError:
+            raise ModelBusy("the model's server did not finish its answer in time") from None
+
+    async def reach(self) -> str:
+        """For `doctor`: "" when the endpoint answers, else what to check."""
+        client = (await self._client()).with_options(timeout=REACH_SECONDS, max_retries=0)
+        import openai
+
+        try:
+            async with asyncio.timeout(REACH_SECONDS):
+                listed = await client.get("/models", cast_to=object, options={"headers": self._headers()})
+        except openai.APIStatusError as error:
+            trouble = _from_status(error)
+            hint = trouble.hint if isinstance(trouble, ModelRefused) else "Try again later."
+            return f"The model's server answered {error.status_code}. {hint}"
+        except (openai.APIError, TimeoutError):
+            return f"The model's server does not answer. {HINT_ADDRESS}"
+        return "" if isinstance(listed, dict) else f"What answers is no model server. {HINT_ADDRESS}"
+
+    async def close(self) -> None:
+        client, self._made = self._made, None
+        if client is not None:
+            await client.close()
+
+    async def _client(self) -> "openai.AsyncOpenAI":
+        async with self._making:
+            if self._made is None:
+                self._made = await asyncio.to_thread(self._make_client)
+            return self._made
+
+    def _make_client(self) -> "openai.AsyncOpenAI":
+        import openai
+
+        # What the SDK would look up in the environment by itself is said here: only settings.py looks there.
+        not_sent: Any = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
+        return openai.AsyncOpenAI(
+            api_key=self._api_key or "none",
+            admin_api_key="",
+            base_url=self._base_url,
+            timeout=openai.Timeout(self._timeout_seconds, connect=min(CONNECT_SECONDS, self._timeout_seconds)),
+            max_retries=MAX_RETRIES,
+            default_headers=not_sent,
+        )
+
+    def _headers(self) -> Any:
+        """Without a key a local server gets no Authorization header at all."""
+        import openai
+
+        return {} if self._api_key else {"Authorization": openai.omit}
+
+    # -- asking ----------------------------------------------------------------------------------------
+
+    async def _ask(self, client: "openai.AsyncOpenAI", request: ModelRequest) -> ModelAnswer:
+        """Ask, with less asked for beside the request as long as the endpoint refuses just that."""
+        import openai
+
+        extras = self._extras
+        body = wire.body(request, self._name)
+        while True:
+            try:
+                answer = await self._asked_with(client, request, {**body, **extras})
+            except openai.APIStatusError as error:
+                fewer = _without_refused(extras, error)
+                if fewer is None:
+                    raise _from_status(error) from None
+                extras = fewer
+            except openai.APITimeoutError:
+                raise ModelBusy(f"the model's server said nothing for {self._timeout_seconds:g} s") from None
+            except openai.APIConnectionError:
+                raise ModelBusy("the model's server cannot be reached", after=2.0) from None
+            except openai.APIError:
+                raise ModelBusy("the model's server sent what is no answer") from None
+            except _wire_errors():
+                raise ModelBusy("the model's server broke off in the middle of its answer") from None
+            else:
+                if extras is not self._extras:
+                    log.info("model.asked_for_less", extra={"left": sorted(extras)})
+                    self._extras = extras
+                return answer
+
+    async def _asked_with(
+        self, client: "openai.AsyncOpenAI", request: ModelRequest, body: dict[str, Any]
+    ) -> ModelAnswer:
+        import openai
+
+        assembly = wire.Assembly(first_call_number=len(request.messages))
+        # Not `chat.completions.create`: that puts the body in an order of its own, and believes the answer.
+        stream = await client.post(
+            "/chat/completions",
+            body=body,
+            options={"headers": self._headers()},
+            cast_to=object,
+            stream=True,
+            stream_cls=openai.AsyncStream[object],
+        )
+        async with stream:
+            await _read(stream.response.aiter_bytes(), assembly)
+        return _checked(assembly)
+
+
+async def _read(chunks: AsyncIterator[bytes], assembly: wire.Assembly) -> None:
+    """Read a response into the assembly: to its end, or until it is too much."""
+    reader = wire.Reader()
+    async for chunk in chunks:
+        for document in reader.feed(chunk):
+            assembly.take(document)
+        if reader.done:
+            return await _drain(chunks)
+        if assembly.full or reader.size > MOST_BYTES:
+            return None
+    for document in reader.rest():
+        assembly.take(document)
+    assembly.ended = assembly.ended or bool(reader.whole)
+    return None
+
+
+async def _drain(chunks: AsyncIterator[bytes]) -> None:
+    """Read what follows the end, so that the connection is used again, if it comes at once."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            async for _ in chunks:
+                pass
+
+
+def _checked(assembly: wire.Assembly) -> ModelAnswer:
+    """The answer, if it is one."""
+    if assembly.error is not None:
+        raise _trouble(_status_inside(assembly.error), after=1.0)
+    if not assembly.understood:
+        raise ModelBusy("the model's server sent what is no chat completion")
+    if not (assembly.ended or assembly.full):
+        raise ModelBusy("the model's server broke off in the middle of its answer")
+    answer = assembly.answer()
+    if not (answer.text.strip() or answer.tool_calls):
+        raise ModelBusy("the model answered with nothing")
+    return answer
+
+
+# -- errors --------------------------------------------------------------------------------------------
+
+
+def _wire_errors() -> tuple[type[Exception], ...]:
+    """What reading a response can raise below the SDK, which maps only what happens before it."""
+    import anyio
+    import httpx2
+
+    return (httpx2.HTTPError, httpx2.StreamError, ssl.SSLError, anyio.EndOfStream)
+
+
+def _without_refused(extras: dict[str, Any], error: "openai.APIStatusError") -> dict[str, Any] | None:
+    """The extras without the one that this refusal names; None when it is about something else."""
+    if error.status_code not in (400, 404, 405, 415, 422, 501):
+        return None
+    said = error.response.text.lower()
+    for name in ("stream_options", "stream"):
+        if name in extras and name in said:
+            # Without streaming there are no stream_options either.
+            return {} if name == "stream" else {key: extras[key] for key in extras if key != name}
+    return None
+
+
+def _from_status(error: "openai.APIStatusError") -> ModelBusy | ModelRefused:
+    if error.code == "insufficient_quota":
+        return ModelRefused(error.status_code, HINT_CREDIT)
+    return _trouble(error.status_code, after=_retry_after(error.response.headers))
+
+
+def _trouble(status: int, *, after: float) -> ModelBusy | ModelRefused:
+    """Our error for a status: refused where asking again cannot help."""
+    if status in (408, 409, 425, 429):
+        return ModelBusy(f"the model's server asks us to wait ({status})", after=after)
+    if not 300 <= status < 500:
+        return ModelBusy(f"the model's server has trouble of its own ({status})", after=after)
+    hints = {401: HINT_KEY, 402: HINT_CREDIT, 403: HINT_KEY, 404: HINT_ADDRESS}
+    return ModelRefused(status, hints.get(status, HINT_ADDRESS if status < 400 else HINT_REQUEST))
+
+
+def _status_inside(error: Mapping[str, Any]) -> int:
+    """The HTTP status that an error inside a 200 means; 500 where it names none."""
+    code = error.get("code")
+    return code if isinstance(code, int) and 300 <= code < 600 else 500
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """How long the server asks us to wait: seconds, or an HTTP date counted from the server's own clock."""
+    said = headers.get("retry-after", "")
+    try:
+        seconds = float(said)
+    except ValueError:
+        try:
+            seconds = (parsedate_to_datetime(said) - parsedate_to_datetime(headers.get("date", ""))).total_seconds()
+        except (TypeError, ValueError):
+            return DEFAULT_AFTER_SECONDS
+    return min(seconds, MOST_AFTER_SECONDS) if seconds > 0 else DEFAULT_AFTER_SECONDS

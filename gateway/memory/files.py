@@ -1,0 +1,238 @@
+"""The memory files on disk, and what the ledger knows of them.
+
+Changing one has two halves with a kill possible between any two steps: a transaction says `approved`, with the
+file's hash as it is and as it will be; then `Files.finish` replaces the file and says `applied`. The same
+`finish` runs after every approval and after every crash, so there is no second way to get it wrong.
+"""
+
+import contextlib
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from gateway import failpoints
+from gateway.chat import Chat
+from gateway.errors import NotAllowed, NotFound
+from gateway.home import Home
+from gateway.memory import cards, entries, snapshot
+from gateway.memory.entries import Document
+from gateway.ports import Clock
+from gateway.records import (
+    Action,
+    Evidence,
+    KnownFile,
+    NewWrite,
+    Operation,
+    Origin,
+    Space,
+    Status,
+    Target,
+    Write,
+)
+from gateway.settings import Settings
+from gateway.store import messages, sessions, textfile, writes
+from gateway.store.db import Database
+from gateway.store.transaction import Reader, Transaction
+
+log = logging.getLogger(__name__)
+
+LOCK_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class File:
+    """A memory file as it was when it was read."""
+
+    path: Path
+    data: bytes
+
+    @cached_property
+    def doc(self) -> Document:
+        return entries.parse(self.data)
+
+    @cached_property
+    def sha256(self) -> str:
+        return textfile.sha256(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Reads and changes the files of all spaces of a home."""
+
+    db: Database
+    home: Home
+    clock: Clock
+    settings: Settings
+
+    def targets(self, space: Space) -> tuple[Target, ...]:
+        """The stores that are on for a space. Groups keep no profile."""
+        on = [target for target in Target if self.settings.enabled(target)]
+        return tuple(target for target in on if target is Target.MEMORY or space.has_profile)
+
+    def refuse_off(self, space: Space, target: Target) -> None:
+        """Raise NotAllowed for a store that is off: no tool, approval or command reaches it."""
+        if target not in self.targets(space):
+            raise NotAllowed("memory.disabled", target=target.value)
+
+    def read(self, space: Space, target: Target) -> File:
+        """The file now; an absent one is empty. Raises textfile.Unreadable, which is never "empty"."""
+        path = self.home.memory_file(space.name, target)
+        return File(path, textfile.read(path))
+
+    @contextlib.contextmanager
+    def locked(self, space: Space) -> Iterator[int]:
+        """Be the only one who changes this space's files; what a crash left half done is finished first.
+
+        Gives how many writes that were.
+        """
+        with textfile.lock(self.home.space_lock(space.name), LOCK_SECONDS):
+            yield self.finish(space)
+
+    def finish(self, space: Space) -> int:
+        """Carry out every approved write of this space, oldest first, under its lock. Returns how many ended.
+
+        Each ends applied, or failed when the file is neither what it was nor what it should become.
+        """
+        with self.db.read() as rd:
+            waiting = [
+                write for write in writes.unfinished(rd) if write.space == space.id and write.kind == "memory"
+            ]
+        for write in waiting:
+            self._finish(space, write)
+        return len(waiting)
+
+    def notice_hand_edit(self, tx: Transaction, space: Space, target: Target, file: File) -> None:
+        """Record what somebody changed in a file since hikae last knew it."""
+        known = writes.known_file(tx, space.id, target) or KnownFile(textfile.sha256(b""), "")
+        if known.sha256 == file.sha256:
+            return
+        if operations := edits_between(entries.parse(known.text).texts, file.doc.texts):
+            writes.born(tx, self._hand_edit(space, target, operations, known.sha256, file))
+        self._know(tx, space, target, file.data)
+
+    def _hand_edit(
+        self, space: Space, target: Target, operations: tuple[Operation, ...], was: str, file: File
+    ) -> NewWrite:
+        at = self.clock.now()
+        return NewWrite(
+            space=space.id,
+            target=target,
+            operations=operations,
+            origin=Origin.HAND_EDIT,
+            evidence=Evidence(None, "", ""),
+            status=Status.APPLIED,
+            dedupe=f"hand-{space.id}-{target}-{was[:8]}-{file.sha256[:8]}-{at.isoformat()}",
+            created_at=at,
+            before_hash=was,
+            after_hash=file.sha256,
+            before=entries.JOINT.join(operation.old_text for operation in operations if operation.old_text),
+            after=entries.JOINT.join(operation.content for operation in operations if operation.content),
+        )
+
+    def _know(self, tx: Transaction, space: Space, target: Target, data: bytes) -> None:
+        text = data.decode("utf-8", "replace")
+        writes.set_known_file(tx, space.id, target, textfile.sha256(data), text, self.clock.now())
+
+    # -- carrying out ------------------------------------------------------------------------------------
+
+    def _finish(self, space: Space, write: Write) -> None:
+        failpoints.reach("write.approved")
+        file = self.read(space, write.target)
+        if file.sha256 == write.after_hash:
+            self._applied(space, write, file.data)
+            return
+        change = self._redo(space, write, file) if file.sha256 == write.before_hash else None
+        if change is None:
+            self._failed(write, "reason.changed", {})
+            return
+        try:
+            self._replace(file, change)
+        except textfile.Unwritable as refused:
+            values = {name: str(value) for name, value in refused.values.items()}
+            self._failed(write, refused.key, values)
+            return
+        failpoints.reach("write.replaced")
+        self._applied(space, write, entries.render(change.doc))
+
+    def _redo(self, space: Space, write: Write, file: File) -> entries.Applied | None:
+        """The change again, from the row: it must come to the bytes that were approved."""
+        with self.db.read() as rd:
+            glued = glued_in(rd, space, write.target, file.doc)
+        pinned = entries.pinned(write.operations, entries.split_texts(write.before))
+        change = entries.apply(pinned, file.doc, None, glued=glued)
+        if not isinstance(change, entries.Applied):
+            return None
+        same = textfile.sha256(entries.render(change.doc)) == write.after_hash
+        return change if same else None
+
+    def _replace(self, file: File, change: entries.Applied) -> None:
+        if change.unreadable:
+            # The ledger keeps text only; these bytes are none, so the file as it was stays beside it.
+            textfile.set_aside(file.path, self.clock.now())
+        textfile.replace(file.path, entries.render(change.doc))
+
+    def _applied(self, space: Space, write: Write, data: bytes) -> None:
+        with self.db.write() as tx:
+            if writes.applied(tx, write.id, self.clock.now()):
+                self._know(tx, space, write.target, data)
+                cards.update(tx, write, "approved", self.clock.now())
+        failpoints.reach("write.applied")
+        log.info("write.applied", extra={"write": write.id, "origin": write.origin.value})
+
+    def _failed(self, write: Write, reason: str, values: Mapping[str, object]) -> None:
+        """An approved write that cannot be done any more is said, on its card or on a new one."""
+        with self.db.write() as tx:
+            if not writes.failed(tx, write.id, reason, values, self.clock.now()):
+                return
+            if not cards.update(tx, write, "failed", self.clock.now()):
+                self._say_failed(tx, write)
+        log.warning("write.failed", extra={"write": write.id, "reason": reason})
+
+    def _say_failed(self, tx: Transaction, write: Write) -> None:
+        chat = _chat_of(tx, write)
+        if chat is not None:
+            cards.say_failed(tx, write, chat, self.clock.now())
+
+
+def glued_in(rd: Reader, space: Space, target: Target, doc: Document) -> Mapping[str, str]:
+    """The entries that lost the separator to what a person put under them (`entries.glued`)."""
+    if not any("\n" in text for text in doc.texts):
+        return {}
+    rows = writes.sources(rd, space.id, target)
+    ours = _texts(row.after for row in rows if row.origin is not Origin.HAND_EDIT)
+    return entries.glued(doc, ours, _texts(row.after for row in rows))
+
+
+def vouched_in(rd: Reader, space: Space, target: Target, doc: Document) -> frozenset[str]:
+    """Those of the odd-looking entries that a person said yes to, exactly as they are."""
+    odd = snapshot.hidden(doc)
+    if not odd:
+        return frozenset()
+    rows = writes.sources(rd, space.id, target)
+    return _texts(row.after for row in rows if row.decided_by).intersection(odd)
+
+
+def edits_between(before: Sequence[str], after: Sequence[str]) -> tuple[Operation, ...]:
+    """What a hand edit did, entry by entry: one entry that gave way to one other was replaced."""
+    gone = [text for text in before if text not in after]
+    new = [text for text in after if text not in before]
+    if len(gone) == len(new) == 1:
+        return (Operation(Action.REPLACE, new[0], gone[0]),)
+    removed = tuple(Operation(Action.REMOVE, old_text=text) for text in gone)
+    return removed + tuple(Operation(Action.ADD, text) for text in new)
+
+
+def _texts(joined: Iterable[str]) -> frozenset[str]:
+    return frozenset(text for texts in joined for text in entries.split_texts(texts))
+
+
+def _chat_of(rd: Reader, write: Write) -> Chat | None:
+    """Where the person was told of this write, or would have been."""
+    with contextlib.suppress(NotFound):
+        if write.message is not None:
+            return messages.get(rd, write.message).chat
+        if write.session:
+            return sessions.get(rd, write.session).chat
+    return None

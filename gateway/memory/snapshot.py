@@ -1,0 +1,80 @@
+"""The memory blocks of a prompt, and what of an entry a model may see at all. Pure.
+
+Entries are scanned again here, because a file can be edited or synced past every write: what the scan does
+not like is replaced by a note, unless a person approved exactly these words (`vouched`). The file keeps it.
+"""
+
+from collections.abc import Collection
+
+from gateway import scan
+from gateway.memory import entries
+from gateway.memory.entries import Document
+from gateway.records import Target
+
+_RULE = "═" * 46
+_TITLES = {
+    Target.MEMORY: "MEMORY (your personal notes)",
+    Target.USER: "USER PROFILE (who the user is)",
+}
+_SHOWN_BUDGETS = 2
+"""Of a file over this many times its budget only the top is shown."""
+
+
+def block(target: Target, doc: Document, limit: int, vouched: Collection[str] = ()) -> str:
+    """The block as it stands in the prompt; "" for a file without entries."""
+    if not doc.entries:
+        return ""
+    title = f"{_TITLES[target]} [{usage(entries.chars(doc), limit)}]"
+    return "\n".join((_RULE, title, _RULE, entries.JOINT.join(shown(doc, limit, vouched))))
+
+
+def usage(chars: int, limit: int) -> str:
+    """`67% — 1,474/2,200 chars`. Rounded down; may pass 100."""
+    return f"{percent(chars, limit)}% — {chars:,}/{limit:,} chars"
+
+
+def percent(chars: int, limit: int) -> int:
+    return chars * 100 // max(limit, 1)
+
+
+def shown(doc: Document, limit: int, vouched: Collection[str] = ()) -> tuple[str, ...]:
+    """The entries as a model may see them: whole ones from the top, then a line on how many are left out."""
+    missing = left_out(doc, limit)
+    kept = doc.texts[: len(doc.texts) - missing]
+    texts = tuple(text if is_fit(text, vouched) else _note(text) for text in kept)
+    return (*texts, _left_out_line(missing)) if missing else texts
+
+
+def left_out(doc: Document, limit: int) -> int:
+    """How many entries at the end are not shown, since the file is over twice its budget."""
+    room = _SHOWN_BUDGETS * limit
+    if entries.chars(doc) <= room:
+        return 0
+    for count, text in enumerate(doc.texts):
+        room -= len(text) + (len(entries.JOINT) if count else 0)
+        if room < 0:
+            return len(doc.texts) - count
+    return 0
+
+
+def is_fit(text: str, vouched: Collection[str] = ()) -> bool:
+    """Whether an entry may be shown to the model as it is."""
+    level = scan.check(text).level
+    return level is scan.Level.CLEAN or (level is scan.Level.SUSPICIOUS and text in vouched)
+
+
+def hidden(doc: Document, vouched: Collection[str] = ()) -> tuple[str, ...]:
+    """The entries that a note stands for; people are told about these."""
+    return tuple(text for text in doc.texts if not is_fit(text, vouched))
+
+
+def _note(text: str) -> str:
+    return (
+        f"[entry {entries.fingerprint(text)} is not shown: its text looks like an attack, a secret or hidden "
+        "text and no person has approved it. It is still in the file.]"
+    )
+
+
+def _left_out_line(missing: int) -> str:
+    which = "1 more entry is" if missing == 1 else f"{missing:,} more entries are"
+    return f"[{which} left out: the file is over twice its budget.]"

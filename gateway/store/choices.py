@@ -1,0 +1,42 @@
+"""Settings that a chat command changed, per space, with who and when. How they rank among others: `settings`."""
+
+import sqlite3
+
+from gateway.records import Choice
+from gateway.store.encoding import time_of, time_text
+from gateway.store.transaction import Reader, Transaction
+
+
+def set(tx: Transaction, choice: Choice) -> None:
+    """Keep a choice; the newest of a space and key holds."""
+    tx.execute(
+        """
+        INSERT INTO choices (space, key, value, by, at) VALUES (:space, :key, :value, :by, :at)
+            ON CONFLICT (space, key) DO UPDATE SET value = :value, by = :by, at = :at
+        """,
+        {
+            "space": choice.space,
+            "key": choice.key,
+            "value": choice.value,
+            "by": choice.by,
+            "at": time_text(choice.at),
+        },
+    )
+
+
+def get(rd: Reader, space: int, key: str) -> str | None:
+    """What was chosen, or None."""
+    row = rd.row("SELECT value FROM choices WHERE space = ? AND key = ?", (space, key))
+    return None if row is None else str(row["value"])
+
+
+def all(rd: Reader, space: int | None) -> list[Choice]:
+    """The choices of one space or (None) of all, by key."""
+    rows = rd.rows(
+        "SELECT * FROM choices WHERE :space IS NULL OR space = :space ORDER BY space, key", {"space": space}
+    )
+    return [_choice(row) for row in rows]
+
+
+def _choice(row: sqlite3.Row) -> Choice:
+    return Choice(row["space"], row["key"], row["value"], row["by"], time_of(row["at"]))

@@ -1,0 +1,54 @@
+"""Which forget layer erases which text column: the list that a new column must join.
+
+A layer is one place where somebody's words live (design.md, promise 5). NO_WORDS says that a column holds ids,
+times, numbers, names of settings: nothing that a person said. A test walks the schema and fails on a column
+that nobody claims.
+"""
+
+from collections.abc import Mapping
+
+NO_WORDS = ""
+
+_WITH_WORDS = {
+    "entries": {"known_files": "text"},
+    "ledger": {"writes": "operations original quote before after"},
+    "messages": {"messages": "text pieces stamp sent tool_calls"},  # a stamp may hold a speaker's name
+    "outbox": {"chunks": "text"},
+    "prompts": {"sessions": "system_prompt tools", "former_prompts": "system_prompt tools"},
+    "requests": {"forgets": "passage"},
+    "search_index": {"message_words": "text"},
+    "titles": {"sessions": "title"},
+}
+
+_WITHOUT_WORDS = {
+    "chats": "platform id person language last_at refused_at moved_to",
+    "choices": "key value by at",
+    "chunks": "platform_id delivered_at",
+    "forget_steps": "layer done_at",
+    "forgets": "by status requested_at done_at",
+    "former_prompts": "session",
+    "known_files": "target sha256 at",
+    "messages": "platform chat thread person role at session tool_call_id tool_name platform_id done done_at",
+    "outbox": "dedupe kind platform chat thread token session values reply_to status due_at created_at "
+    "delivered_at",
+    "people": "platform id role since greeted_at wrong_since",
+    "reviews": "session status cause claim lease_until retry_at reason created_at ended_at",
+    "sessions": "id platform chat thread member opened_at ended_at end_reason frozen_at last_at model",
+    "spaces": "name kind whose created_at closed_at",
+    "tombstones": "mark",
+    "usage": "at task session model job",
+    "writes": "dedupe kind target origin evidence_by flags status reason reason_values session base_hash "
+    "before_hash after_hash created_at expires_at decided_by decided_at applied_at undone_by undone_at "
+    "edited_by edited_at",
+}
+
+
+def _claims() -> dict[str, str]:
+    found = {f"{table}.{name}": NO_WORDS for table, names in _WITHOUT_WORDS.items() for name in names.split()}
+    for layer, tables in _WITH_WORDS.items():
+        found |= {f"{table}.{name}": layer for table, names in tables.items() for name in names.split()}
+    return found
+
+
+COLUMNS: Mapping[str, str] = _claims()
+"""`table.column` -> the layer that erases it, or NO_WORDS."""

@@ -1,0 +1,193 @@
+"""The database: one file, one writer at a time, snapshots for readers.
+
+Every write transaction of every process happens under the lock `run/state.lock`, and so does every
+checkpoint: SQLite up to 3.51.2 can damage a WAL database when the two race, and its own waiting is unfair.
+So checkpoints never happen by themselves: nobody may close the last connection without the lock. What the
+tables mean is in the modules beside this one; their making is `migrating`.
+"""
+
+import contextlib
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+
+from gateway.errors import Broken, StoreBusy
+from gateway.home import Home
+from gateway.ports import Clock
+from gateway.store import migrating, opening, textfile
+from gateway.store.migrating import Step
+from gateway.store.opening import Unusable as Unusable
+from gateway.store.transaction import Reader as Reader
+from gateway.store.transaction import Transaction as Transaction
+
+WAIT_SECONDS = 10.0
+_IDLE_READERS = 4
+
+
+class Database:
+    """state.db of one home, for all threads of one process. Open it after a fork, never before."""
+
+    def __init__(self, home: Home, writer: sqlite3.Connection, wait_seconds: float) -> None:
+        """Use `open`."""
+        self._home = home
+        self._wait_seconds = wait_seconds
+        self._writer = writer
+        self._writing = threading.Lock()
+        self._writing_thread = 0
+        self._idle: list[sqlite3.Connection] = []
+        self._idle_guard = threading.Lock()
+        self._watcher: sqlite3.Connection | None = None
+        self._closed = False
+        self._files = _identity(home.state_db)
+
+    @staticmethod
+    def open(
+        home: Home, clock: Clock, *, wait_seconds: float = WAIT_SECONDS, steps: Sequence[Step] | None = None
+    ) -> "Database":
+        """Open the home's database; make it, or bring it up to date, where that is due.
+
+        Raises Unusable for one that is too new, damaged or not ours, with nothing touched.
+        """
+        steps = migrating.steps() if steps is None else steps
+        textfile.prepare_home(home)
+        with textfile.lock(home.state_lock, wait_seconds), opening.translated():
+            opening.refuse_unusable(home.state_db, steps)
+            textfile.create_private(home.state_db)
+            writer = opening.connect(home.state_db)
+            try:
+                opening.bring_up(writer, home, clock, steps)
+                return Database(home, writer, wait_seconds)
+            except BaseException:
+                writer.close()
+                raise
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """The one write transaction: committed at the end of the block, undone by any exception in it.
+
+        Raises StoreBusy when the lock is not free in time or the disk is full: nothing was changed then.
+        """
+        with self._alone(), opening.translated():
+            self._refuse_closed()
+            self._refuse_replaced_files()
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield Transaction(self._writer)
+                self._writer.execute("COMMIT")
+            except BaseException:
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Reader]:
+        """A snapshot: what is read in the block is of one moment, whatever is written meanwhile."""
+        with opening.translated():
+            connection = self._borrow()
+            try:
+                connection.execute("BEGIN")
+                yield Reader(connection)
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                self._give_back(connection)
+
+    def checkpoint(self) -> bool:
+        """Move the WAL into the database and empty it. False: a reader was in the way, try again later."""
+        with self._alone(), opening.translated():
+            self._refuse_closed()
+            self._writer.execute("PRAGMA busy_timeout = 0")
+            try:
+                busy: int = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            finally:
+                self._writer.execute("PRAGMA busy_timeout = 10000")
+        return not busy
+
+    def data_version(self) -> int:
+        """A number that changes with each commit, by whatever thread or process."""
+        with self._idle_guard, opening.translated():
+            self._refuse_closed()
+            if self._watcher is None:
+                self._watcher = opening.connect(self._home.state_db)
+            version: int = self._watcher.execute("PRAGMA data_version").fetchone()[0]
+        return version
+
+    def close(self) -> None:
+        """Close every connection. The last one of all processes checkpoints, which is why the lock is held."""
+        with contextlib.ExitStack() as held:
+            # Not free in time: then its holder is connected too, and we are not the last.
+            with contextlib.suppress(StoreBusy):
+                held.enter_context(self._alone())
+            with self._idle_guard:
+                closing = [*self._idle, *([self._watcher] if self._watcher else []), self._writer]
+                self._closed, self._idle, self._watcher = True, [], None
+            for connection in closing:
+                connection.close()
+
+    def __enter__(self) -> "Database":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Be the only writer: of this process first, so that its threads do not race for the file's lock."""
+        if self._writing_thread == threading.get_ident():
+            raise Broken("a write transaction was begun inside another one of the same thread")
+        if not self._writing.acquire(timeout=self._wait_seconds):
+            raise StoreBusy("state.db is being written by another thread of this process.")
+        try:
+            self._writing_thread = threading.get_ident()
+            with textfile.lock(self._home.state_lock, self._wait_seconds):
+                yield
+        finally:
+            self._writing_thread = 0
+            self._writing.release()
+
+    def _borrow(self) -> sqlite3.Connection:
+        with self._idle_guard:
+            self._refuse_closed()
+            if self._idle:
+                return self._idle.pop()
+        connection = opening.connect(self._home.state_db)
+        connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        with self._idle_guard:
+            if not self._closed and len(self._idle) < _IDLE_READERS:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise Broken("state.db was used after it was closed")
+
+    def _refuse_replaced_files(self) -> None:
+        # Committing into a file that has no name any more would lose everything said from now on.
+        if _identity(self._home.state_db) != self._files:
+            raise Unusable(
+                f"{self._home.state_db} or its -wal file was replaced or deleted while in use. Nothing more is "
+                "written. Stop every hikae process of this home, see that the right state.db is in place, "
+                "and start again."
+            )
+
+
+def _identity(path: Path) -> tuple[tuple[int, int], ...]:
+    """Which files these are, by number: names can be given to other files."""
+    found = []
+    for file in (path, path.with_name(f"{path.name}-wal")):
+        try:
+            status = os.stat(file)
+        except FileNotFoundError:
+            found.append((0, 0))
+        else:
+            found.append((status.st_dev, status.st_ino))
+    return tuple(found)

@@ -1,0 +1,93 @@
+"""How values are written into text columns: times, JSON lists, and text that SQLite can hold.
+
+JSON keeps other scripts as they are (no `\\u` escapes), so that a search for somebody's words in a column
+finds them (design.md, promise 5).
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from gateway.chat import How, Piece
+from gateway.records import Action, Operation, ToolCall
+
+
+def time_text(at: datetime) -> str:
+    """UTC with microseconds, always of one length: text order is time order."""
+    if at.tzinfo is None:
+        raise ValueError("a time without a zone cannot be kept")
+    return at.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def optional_time_text(at: datetime | None) -> str | None:
+    return None if at is None else time_text(at)
+
+
+def time_of(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def optional_time_of(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def clean(text: str) -> str:
+    """The text with halves of surrogate pairs joined or replaced: SQLite's UTF-8 cannot hold them."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def pieces_text(pieces: Sequence[Piece]) -> str:
+    return _json([{"how": piece.how, "by": piece.by, "text": clean(piece.text)} for piece in pieces])
+
+
+def pieces_of(text: str) -> tuple[Piece, ...]:
+    return tuple(Piece(How(item["how"]), item["by"], item["text"]) for item in json.loads(text))
+
+
+def tool_calls_text(calls: Sequence[ToolCall]) -> str:
+    return _json([{"id": call.id, "name": call.name, "arguments": clean(call.arguments)} for call in calls])
+
+
+def tool_calls_of(text: str) -> tuple[ToolCall, ...]:
+    return tuple(ToolCall(item["id"], item["name"], item["arguments"]) for item in json.loads(text))
+
+
+def operations_text(operations: Sequence[Operation]) -> str:
+    return _json(
+        [
+            {"action": step.action, "content": clean(step.content), "old_text": clean(step.old_text)}
+            for step in operations
+        ]
+    )
+
+
+def operations_of(text: str) -> tuple[Operation, ...]:
+    return tuple(Operation(Action(item["action"]), item["content"], item["old_text"]) for item in json.loads(text))
+
+
+def strings_text(strings: Sequence[str]) -> str:
+    """A list of strings as JSON; also how a list goes into `IN (SELECT value FROM json_each(…))`."""
+    return _json(list(strings))
+
+
+def strings_of(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+def values_text(values: Mapping[str, object] | None) -> str:
+    return _json(dict(values or {}))
+
+
+def values_of(text: str) -> Mapping[str, object]:
+    values: dict[str, object] = json.loads(text)
+    return values
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

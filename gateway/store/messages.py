@@ -1,0 +1,190 @@
+"""What was said: the rows of every transcript, and of commands and taps until they are answered.
+
+A message of a platform is kept once, however often it is handed over. Its id is `space << 32 | sequence`, so
+that a space is a range of ids. What the model saw of a message, where it differs from what was said, is kept
+beside it. Searching is `search`; the rows enter its index here.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from gateway.chat import Chat
+from gateway.errors import NotFound
+from gateway.records import Done, Message, Role
+from gateway.store import search
+from gateway.store.encoding import clean, strings_text, time_text
+from gateway.store.messagerows import NewMessage as NewMessage
+from gateway.store.messagerows import columns_of, message_of, place_of
+from gateway.store.transaction import Reader, Transaction
+
+_SEARCHED = (Role.USER, Role.ASSISTANT, Role.TOOL)
+
+
+def keep(tx: Transaction, new: NewMessage) -> int | None:
+    """Keep a message and return its id. None: this message of its platform is kept already (a redelivery)."""
+    if new.platform_id is not None and is_kept(tx, new.chat, new.platform_id):
+        return None
+    id = _next_id(tx, new.space)
+    tx.execute(
+        """
+        INSERT INTO messages (id, platform, chat, thread, person, role, text, pieces, stamp, sent, at, session,
+                              turn, round, generation, tool_calls, tool_call_id, tool_name, platform_id,
+                              answers, done, done_at)
+        VALUES (:id, :platform, :chat, :thread, :person, :role, :text, :pieces, :stamp, :sent, :at, :session,
+                :turn, :round, :generation, :tool_calls, :tool_call_id, :tool_name, :platform_id,
+                :answers, :done, :done_at)
+        """,
+        {"id": id, **columns_of(new)},
+    )
+    if new.role in _SEARCHED:
+        search.index(tx, id, clean(new.text))
+    return id
+
+
+def get(rd: Reader, id: int) -> Message:
+    """The message with this id. Raises NotFound."""
+    row = rd.row("SELECT * FROM messages WHERE id = ?", (id,))
+    if row is None:
+        raise NotFound("message.unknown", id=id)
+    return message_of(row)
+
+
+def of_platform(rd: Reader, chat: Chat, platform_id: str) -> Message | None:
+    """The message that a platform knows by this id in this chat, if we have it."""
+    row = rd.row(
+        "SELECT * FROM messages WHERE platform = :platform AND chat = :chat AND platform_id = :platform_id",
+        {"platform": chat.platform, "chat": chat.id, "platform_id": clean(platform_id)},
+    )
+    return None if row is None else message_of(row)
+
+
+def is_kept(rd: Reader, chat: Chat, platform_id: str) -> bool:
+    """Whether we have the message that a platform knows by this id in this chat."""
+    return of_platform(rd, chat, platform_id) is not None
+
+
+def next_waiting(rd: Reader, chat: Chat, roles: Sequence[Role]) -> Message | None:
+    """The oldest message of a chat, in one of these roles, that is not done."""
+    row = rd.row(
+        """
+        SELECT * FROM messages
+         WHERE platform = :platform AND chat = :chat AND thread = :thread
+           AND done IS NULL AND role IN ('user', 'command', 'tap')
+           AND role IN (SELECT value FROM json_each(:roles))
+         ORDER BY id
+         LIMIT 1
+        """,
+        {**place_of(chat), "roles": strings_text(roles)},
+    )
+    return None if row is None else message_of(row)
+
+
+def waiting_chats(rd: Reader) -> list[tuple[Chat, Role]]:
+    """Where something waits and in which role, oldest first: what a start has to take up again."""
+    rows = rd.rows(
+        """
+        SELECT platform, chat, thread, role FROM messages
+         WHERE done IS NULL AND role IN ('user', 'command', 'tap')
+         GROUP BY platform, chat, thread, role
+         ORDER BY min(at), min(id)
+        """
+    )
+    return [(Chat(row["platform"], row["chat"], row["thread"]), Role(row["role"])) for row in rows]
+
+
+def count_waiting(rd: Reader, chat: Chat) -> int:
+    """How many user messages of a chat have no answer yet, the one being answered included."""
+    row = rd.row(
+        """
+        SELECT count(*) AS waiting FROM messages
+         WHERE platform = :platform AND chat = :chat AND thread = :thread
+           AND done IS NULL AND role IN ('user', 'command', 'tap') AND role = 'user'
+        """,
+        place_of(chat),
+    )
+    return 0 if row is None else int(row["waiting"])
+
+
+def begin(tx: Transaction, id: int, session: str, turn: int, generation: int, stamp: str, sent: str | None) -> None:
+    """Let a waiting user message join its session as the question of a turn, as it will be sent."""
+    tx.execute(
+        """
+        UPDATE messages
+           SET session = :session, turn = :turn, generation = :generation, stamp = :stamp, sent = :sent
+         WHERE id = :id AND done IS NULL
+        """,
+        {
+            "id": id,
+            "session": session,
+            "turn": turn,
+            "generation": generation,
+            "stamp": clean(stamp),
+            "sent": None if sent is None else clean(sent),
+        },
+    )
+
+
+def finish(tx: Transaction, id: int, how: Done, at: datetime) -> bool:
+    """Mark a message, command or tap as done. True if this call was the one that did."""
+    return tx.changed(
+        "UPDATE messages SET done = :how, done_at = :at WHERE id = :id AND done IS NULL",
+        {"id": id, "how": how, "at": time_text(at)},
+    )
+
+
+def erase_words(tx: Transaction, id: int) -> None:
+    """Forget what a command or tap said, once it is answered. Words of a transcript stay."""
+    tx.execute(
+        """
+        UPDATE messages SET text = '', pieces = '[]', stamp = '', sent = NULL
+         WHERE id = ? AND role IN ('command', 'tap')
+        """,
+        (id,),
+    )
+
+
+def of_session(rd: Reader, session: str, *, up_to_turn: int | None = None) -> list[Message]:
+    """The transcript of a session, in order."""
+    rows = rd.rows(
+        """
+        SELECT * FROM messages
+         WHERE session = :session AND turn <= :last AND role IN ('user', 'assistant', 'tool')
+         ORDER BY turn, id
+        """,
+        {"session": session, "last": 1 << 62 if up_to_turn is None else up_to_turn},
+    )
+    return [message_of(row) for row in rows]
+
+
+def of_turn(rd: Reader, session: str, turn: int) -> list[Message]:
+    """The question of a turn and what was done to answer it, as far as it is committed."""
+    rows = rd.rows(
+        """
+        SELECT * FROM messages
+         WHERE session = :session AND turn = :turn AND role IN ('user', 'assistant', 'tool')
+         ORDER BY id
+        """,
+        {"session": session, "turn": turn},
+    )
+    return [message_of(row) for row in rows]
+
+
+def user_turns_since(rd: Reader, person_keys: Sequence[str], since: datetime) -> int:
+    """How many messages these accounts have sent since then."""
+    row = rd.row(
+        """
+        SELECT count(*) AS turns FROM messages
+         WHERE role = 'user' AND person IN (SELECT value FROM json_each(:keys)) AND at >= :since
+        """,
+        {"keys": strings_text(person_keys), "since": time_text(since)},
+    )
+    return 0 if row is None else int(row["turns"])
+
+
+def _next_id(tx: Transaction, space: int) -> int:
+    row = tx.row(
+        "UPDATE spaces SET last_sequence = last_sequence + 1 WHERE id = ? RETURNING last_sequence", (space,)
+    )
+    if row is None:
+        raise NotFound("space.unknown", name=space)
+    return space << 32 | int(row["last_sequence"])

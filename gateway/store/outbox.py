@@ -1,0 +1,247 @@
+"""What is still to be said, as kinds and ids, and what was said where.
+
+A row holds no words: they are rendered when it is first taken, kept as `chunks` while they are being sent,
+and erased as they arrive. What a platform calls each message stays, so that a card can be changed later.
+"""
+
+import secrets
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+
+from gateway.chat import Chat
+from gateway.errors import NotFound
+from gateway.records import Chunk, NewOutgoing, Outgoing, Write
+from gateway.store.encoding import clean, strings_text, time_of, time_text, values_of, values_text
+from gateway.store.transaction import Reader, Transaction
+
+
+def put(tx: Transaction, new: NewOutgoing) -> int | None:
+    """Put something to be said; its id. None: this was put before (the same `dedupe`)."""
+    session, review_turn = new.review or (None, None)
+    row = tx.row(
+        """
+        INSERT INTO outbox (dedupe, kind, platform, chat, thread, space, token, message, write, session,
+                            review_turn, edits, "values", reply_to, due_at, created_at)
+        VALUES (:dedupe, :kind, :platform, :chat, :thread, :space, :token, :message, :write, :session,
+                :review_turn, :edits, :values, :reply_to, :at, :at)
+            ON CONFLICT (dedupe) DO NOTHING
+        RETURNING id
+        """,
+        {
+            "dedupe": new.dedupe,
+            "kind": new.kind,
+            "platform": new.chat.platform,
+            "chat": new.chat.id,
+            "thread": new.chat.thread,
+            "space": new.space,
+            "token": secrets.token_urlsafe(9),
+            "message": new.message,
+            "write": new.write,
+            "session": session,
+            "review_turn": review_turn,
+            "edits": new.edits,
+            "values": values_text(new.values),
+            "reply_to": new.reply_to,
+            "at": time_text(new.created_at),
+        },
+    )
+    return None if row is None else int(row["id"])
+
+
+def get(rd: Reader, id: int) -> Outgoing:
+    """The row with this id. Raises NotFound."""
+    found = find(rd, id)
+    if found is None:
+        raise NotFound("outgoing.unknown", id=id)
+    return found
+
+
+def find(rd: Reader, id: int) -> Outgoing | None:
+    """The row with this id, if there is one: an id that a button brings may be anything."""
+    row = rd.row("SELECT * FROM outbox WHERE id = ?", (id,)) if 0 < id < 1 << 63 else None
+    return None if row is None else _outgoing(row)
+
+
+def by_dedupe(rd: Reader, dedupe: str) -> Outgoing | None:
+    row = rd.row("SELECT * FROM outbox WHERE dedupe = ?", (dedupe,))
+    return None if row is None else _outgoing(row)
+
+
+def waiting(rd: Reader, platforms: Sequence[str], now: datetime) -> list[Outgoing]:
+    """What to say now on these platforms: the oldest of each chat and thread, oldest first.
+
+    One that is postponed holds up its chat, so that nothing overtakes. One that tells of a write which is
+    approved and not applied yet stands aside until it is known how that ended.
+    """
+    rows = rd.rows(
+        """
+        WITH heads AS (
+            SELECT min(id) AS id FROM outbox
+             WHERE status = 'waiting' AND platform IN (SELECT value FROM json_each(:platforms))
+               AND NOT EXISTS (
+                   SELECT 1 FROM writes
+                    WHERE writes.status = 'approved'
+                      AND (writes.id = outbox.write OR writes.message = outbox.message
+                           OR writes.session = outbox.session AND writes.review_turn = outbox.review_turn))
+             GROUP BY platform, chat, thread)
+        SELECT outbox.* FROM heads JOIN outbox ON outbox.id = heads.id
+         WHERE due_at <= :now
+         ORDER BY outbox.id
+        """,
+        {"platforms": strings_text(platforms), "now": time_text(now)},
+    )
+    return [_outgoing(row) for row in rows]
+
+
+def next_due(rd: Reader, platforms: Sequence[str]) -> datetime | None:
+    """When the first waiting row of these platforms is due; None when nothing waits."""
+    row = rd.row(
+        """
+        SELECT min(due_at) AS due_at FROM outbox
+         WHERE status = 'waiting' AND platform IN (SELECT value FROM json_each(?))
+        """,
+        (strings_text(platforms),),
+    )
+    return time_of(row["due_at"]) if row is not None and row["due_at"] is not None else None
+
+
+def keep_chunks(tx: Transaction, id: int, texts: Sequence[str]) -> None:
+    """Keep what a row was rendered to. Once: what was rendered first is what is sent, also after a restart."""
+    for position, text in enumerate(texts):
+        tx.execute(
+            """
+            INSERT INTO chunks (outgoing, position, text)
+            SELECT :id, :position, :text
+             WHERE :position > 0 OR NOT EXISTS (SELECT 1 FROM chunks WHERE outgoing = :id)
+            """,
+            {"id": id, "position": position, "text": clean(text)},
+        )
+
+
+def chunks(rd: Reader, outgoing_id: int) -> list[Chunk]:
+    """The platform messages of one row, in order; empty until it was rendered."""
+    rows = rd.rows("SELECT * FROM chunks WHERE outgoing = ? ORDER BY position", (outgoing_id,))
+    return [
+        Chunk(row["outgoing"], row["position"], row["text"], row["platform_id"], row["delivered_at"] is not None)
+        for row in rows
+    ]
+
+
+def chunk_delivered(tx: Transaction, id: int, position: int, platform_id: str, at: datetime) -> None:
+    """One message has arrived: note what the platform calls it, erase its words."""
+    tx.execute(
+        """
+        UPDATE chunks SET text = '', platform_id = :platform_id, delivered_at = :at
+         WHERE outgoing = :id AND position = :position
+        """,
+        {"id": id, "position": position, "platform_id": platform_id, "at": time_text(at)},
+    )
+
+
+def delivered(tx: Transaction, id: int, at: datetime) -> bool:
+    """waiting -> delivered: all of it has arrived."""
+    return _end(tx, id, "delivered", at)
+
+
+def drop(tx: Transaction, id: int, at: datetime) -> bool:
+    """waiting -> dropped: it is no longer to be said."""
+    return _end(tx, id, "dropped", at)
+
+
+def gone(tx: Transaction, id: int, at: datetime) -> bool:
+    """waiting -> gone: the platform will never deliver it."""
+    return _end(tx, id, "gone", at)
+
+
+def postpone(tx: Transaction, id: int, due_at: datetime) -> bool:
+    """Try again at `due_at`."""
+    return tx.changed(
+        "UPDATE outbox SET due_at = :due_at, attempts = attempts + 1 WHERE id = :id AND status = 'waiting'",
+        {"id": id, "due_at": time_text(due_at)},
+    )
+
+
+def cards_of(rd: Reader, write: int) -> list[Outgoing]:
+    """Every card that shows a write, sent or still waiting, oldest first."""
+    return [
+        _outgoing(row)
+        for row in rd.rows("SELECT * FROM outbox WHERE write = ? AND kind = 'card' ORDER BY id", (write,))
+    ]
+
+
+def shows_as_it_is(rd: Reader, write: Write) -> bool:
+    """False while the cards of a write show an older drawing of it: "approve all" must not cover that one."""
+    if not write.redrawn:
+        return True
+    row = rd.row(
+        """
+        SELECT count(*) AS cards,
+               max(status = 'delivered' AND json_extract("values", '$.redrawn') >= :redrawn) AS shown
+          FROM outbox
+         WHERE write = :write AND kind IN ('card', 'card_update')
+        """,
+        {"write": write.id, "redrawn": write.redrawn},
+    )
+    return row is None or not row["cards"] or bool(row["shown"])
+
+
+def shown_for_write(rd: Reader, write: int) -> list[tuple[Outgoing, str]]:
+    """The cards of a write that are in a chat, each with the id of its message (the one with the buttons)."""
+    shown = ((card, chunks(rd, card.id)) for card in cards_of(rd, write))
+    return [(card, parts[-1].platform_id) for card, parts in shown if parts and parts[-1].delivered]
+
+
+def adopt(tx: Transaction, platform: str, from_chats: Sequence[str], to: Chat) -> int:
+    """Let another chat say what waits for chats that are gone (one-shot runs). How many rows that were."""
+    return tx.execute(
+        """
+        UPDATE outbox SET platform = :to_platform, chat = :to_chat, thread = :to_thread
+         WHERE status = 'waiting' AND platform = :platform
+           AND chat IN (SELECT value FROM json_each(:from_chats))
+        """,
+        {
+            "platform": platform,
+            "from_chats": strings_text(from_chats),
+            "to_platform": to.platform,
+            "to_chat": to.id,
+            "to_thread": to.thread,
+        },
+    ).rowcount
+
+
+def waiting_chat_ids(rd: Reader, platform: str) -> list[str]:
+    """The chats of a platform for which something waits."""
+    rows = rd.rows(
+        "SELECT DISTINCT chat FROM outbox WHERE status = 'waiting' AND platform = ? ORDER BY chat", (platform,)
+    )
+    return [row["chat"] for row in rows]
+
+
+def _end(tx: Transaction, id: int, status: str, at: datetime) -> bool:
+    tx.execute("UPDATE chunks SET text = '' WHERE outgoing = ?", (id,))
+    return tx.changed(
+        "UPDATE outbox SET status = :status, delivered_at = :at WHERE id = :id AND status = 'waiting'",
+        {"id": id, "status": status, "at": time_text(at)},
+    )
+
+
+def _outgoing(row: sqlite3.Row) -> Outgoing:
+    return Outgoing(
+        id=row["id"],
+        dedupe=row["dedupe"],
+        kind=row["kind"],
+        chat=Chat(row["platform"], row["chat"], row["thread"]),
+        space=row["space"],
+        token=row["token"],
+        message=row["message"],
+        write=row["write"],
+        review=None if row["session"] is None else (row["session"], row["review_turn"]),
+        edits=row["edits"],
+        values=values_of(row["values"]),
+        reply_to=row["reply_to"],
+        status=row["status"],
+        attempts=row["attempts"],
+        due_at=time_of(row["due_at"]),
+        created_at=time_of(row["created_at"]),
+    )

@@ -1,0 +1,243 @@
+"""Sessions: one conversation in a chat, with the prompt and tool definitions it was frozen with.
+
+One is open per chat and member (an index of the database sees to it). What was said is `messages`; whether
+its turns were looked at is `reviews`. A turn is numbered when it begins.
+"""
+
+import secrets
+import sqlite3
+from datetime import UTC, datetime
+
+from gateway.chat import Chat
+from gateway.errors import NotFound
+from gateway.records import Session, SessionSummary
+from gateway.store.encoding import clean, optional_time_of, time_of, time_text
+from gateway.store.transaction import Reader, Transaction
+
+
+def new_id(at: datetime) -> str:
+    """An id such as `20261130_090007_57bbf6`: when it was opened, and what makes it unique."""
+    return f"{at.astimezone(UTC):%Y%m%d_%H%M%S}_{secrets.token_hex(3)}"
+
+
+def open(tx: Transaction, session: Session) -> None:
+    """Keep a new session. Look for `current` in the same transaction: a second open one is an IntegrityError."""
+    tx.execute(
+        """
+        INSERT INTO sessions (id, space, platform, chat, thread, member, opened_at, system_prompt, tools,
+                              generation, frozen_at, turns, last_at, title, model)
+        VALUES (:id, :space, :platform, :chat, :thread, :member, :opened_at, :system_prompt, :tools,
+                :generation, :frozen_at, :turns, :last_at, :title, :model)
+        """,
+        {
+            "id": session.id,
+            "space": session.space,
+            "platform": session.chat.platform,
+            "chat": session.chat.id,
+            "thread": session.chat.thread,
+            "member": session.member,
+            "opened_at": time_text(session.opened_at),
+            "system_prompt": clean(session.system_prompt),
+            "tools": clean(session.tools),
+            "generation": session.generation,
+            "frozen_at": time_text(session.frozen_at),
+            "turns": session.turns,
+            "last_at": time_text(session.last_at),
+            "title": clean(session.title),
+            "model": session.model,
+        },
+    )
+
+
+def current(rd: Reader, chat: Chat, member: str = "") -> Session | None:
+    """The open session of a chat (of one member of it, where groups are per person)."""
+    row = rd.row(
+        """
+        SELECT * FROM sessions
+         WHERE platform = :platform AND chat = :chat AND thread = :thread AND member = :member
+           AND ended_at IS NULL
+        """,
+        {"platform": chat.platform, "chat": chat.id, "thread": chat.thread, "member": member},
+    )
+    return None if row is None else _session(row)
+
+
+def get(rd: Reader, id: str) -> Session:
+    """The session with this id. Raises NotFound."""
+    row = rd.row("SELECT * FROM sessions WHERE id = ?", (clean(id),))
+    if row is None:
+        raise NotFound("session.unknown", id=id)
+    return _session(row)
+
+
+def end(tx: Transaction, id: str, reason: str, at: datetime) -> bool:
+    """True if this call was the one that ended it."""
+    return tx.changed(
+        "UPDATE sessions SET ended_at = :at, end_reason = :reason WHERE id = :id AND ended_at IS NULL",
+        {"id": id, "reason": reason, "at": time_text(at)},
+    )
+
+
+def reopen(tx: Transaction, id: str, chat: Chat, member: str = "") -> bool:
+    """Take up an ended session again, in this chat; end the chat's open one first. False if it is open."""
+    return tx.changed(
+        """
+        UPDATE sessions
+           SET ended_at = NULL, end_reason = NULL,
+               platform = :platform, chat = :chat, thread = :thread, member = :member
+         WHERE id = :id AND ended_at IS NOT NULL
+        """,
+        {"id": id, "platform": chat.platform, "chat": chat.id, "thread": chat.thread, "member": member},
+    )
+
+
+def refreeze(tx: Transaction, id: str, system_prompt: str, tools: str, at: datetime) -> None:
+    """Give a session another prompt. The former one stays for the reviews that still need it."""
+    tx.execute(
+        """
+        INSERT INTO former_prompts (session, generation, system_prompt, tools)
+        SELECT id, generation, system_prompt, tools FROM sessions WHERE id = ?
+        """,
+        (id,),
+    )
+    changed = tx.changed(
+        """
+        UPDATE sessions
+           SET system_prompt = :system_prompt, tools = :tools, generation = generation + 1, frozen_at = :at
+         WHERE id = :id
+        """,
+        {"id": id, "system_prompt": clean(system_prompt), "tools": clean(tools), "at": time_text(at)},
+    )
+    if not changed:
+        raise NotFound("session.unknown", id=id)
+    drop_former(tx, id)
+
+
+def prompt_of(rd: Reader, id: str, generation: int) -> tuple[str, str]:
+    """The system prompt and the tools of one generation. Raises NotFound when it is no longer kept."""
+    row = rd.row(
+        """
+        SELECT system_prompt, tools FROM sessions WHERE id = :id AND generation = :generation
+         UNION ALL
+        SELECT system_prompt, tools FROM former_prompts WHERE session = :id AND generation = :generation
+        """,
+        {"id": id, "generation": generation},
+    )
+    if row is None:
+        raise NotFound("session.prompt_gone", id=id)
+    return row["system_prompt"], row["tools"]
+
+
+def drop_former(tx: Transaction, session: str) -> None:
+    """Delete the former prompts of turns that have been reviewed. A failed review may be asked for again."""
+    tx.execute(
+        """
+        DELETE FROM former_prompts
+         WHERE session = :session
+           AND NOT EXISTS (
+               SELECT 1
+                 FROM messages JOIN sessions ON sessions.id = messages.session
+                WHERE messages.session = :session AND messages.generation = former_prompts.generation
+                  AND (messages.turn > sessions.last_due_turn
+                       OR EXISTS (SELECT 1 FROM reviews
+                                   WHERE reviews.session = :session AND reviews.status <> 'done'
+                                     AND messages.turn BETWEEN reviews.first_turn AND reviews.turn)))
+        """,
+        {"session": session},
+    )
+
+
+def begin_turn(tx: Transaction, id: str, at: datetime) -> int:
+    """Number the next user turn."""
+    row = tx.row(
+        "UPDATE sessions SET turns = turns + 1, last_at = :at WHERE id = :id RETURNING turns",
+        {"id": id, "at": time_text(at)},
+    )
+    if row is None:
+        raise NotFound("session.unknown", id=id)
+    number: int = row["turns"]
+    return number
+
+
+def mark_due(tx: Transaction, id: str, turn: int) -> None:
+    """Count all turns up to this one as seen to: a review is due for them, or they are not to have one."""
+    tx.execute(
+        "UPDATE sessions SET last_due_turn = max(last_due_turn, :turn) WHERE id = :id", {"id": id, "turn": turn}
+    )
+
+
+def unreviewed(rd: Reader, id: str) -> tuple[int, int] | None:
+    """The first and the last of the finished turns for which no review was made due; None if none."""
+    row = rd.row(
+        """
+        SELECT last_due_turn + 1 AS first, coalesce(
+               (SELECT min(turn) - 1 FROM messages
+                 WHERE session = sessions.id AND turn > last_due_turn AND role = 'user' AND done IS NULL),
+               turns) AS last
+          FROM sessions WHERE id = ?
+        """,
+        (id,),
+    )
+    return (row["first"], row["last"]) if row is not None and row["first"] <= row["last"] else None
+
+
+def quiet(rd: Reader, before: datetime) -> list[Session]:
+    """Sessions, open or ended, that have unreviewed turns and began none since `before`."""
+    rows = rd.rows(
+        "SELECT * FROM sessions WHERE last_due_turn < turns AND last_at < ? ORDER BY last_at", (time_text(before),)
+    )
+    return [_session(row) for row in rows if unreviewed(rd, row["id"])]
+
+
+def recent(rd: Reader, space: int | None, limit: int) -> list[SessionSummary]:
+    """The sessions used last, of one space or (None) of all."""
+    rows = rd.rows(
+        """
+        SELECT sessions.*, spaces.name AS space_name,
+               (SELECT count(*) FROM messages WHERE messages.session = sessions.id) AS messages
+          FROM sessions JOIN spaces ON spaces.id = sessions.space
+         WHERE :space IS NULL OR space = :space
+         ORDER BY last_at DESC
+         LIMIT :limit
+        """,
+        {"space": space, "limit": limit},
+    )
+    return [_summary(row) for row in rows]
+
+
+def rename(tx: Transaction, id: str, title: str) -> None:
+    """Give a session a title. Raises NotFound."""
+    if not tx.changed("UPDATE sessions SET title = ? WHERE id = ?", (clean(title), clean(id))):
+        raise NotFound("session.unknown", id=id)
+
+
+def _session(row: sqlite3.Row) -> Session:
+    return Session(
+        id=row["id"],
+        space=row["space"],
+        chat=Chat(row["platform"], row["chat"], row["thread"]),
+        member=row["member"],
+        opened_at=time_of(row["opened_at"]),
+        ended_at=optional_time_of(row["ended_at"]),
+        system_prompt=row["system_prompt"],
+        tools=row["tools"],
+        generation=row["generation"],
+        frozen_at=time_of(row["frozen_at"]),
+        turns=row["turns"],
+        last_at=time_of(row["last_at"]),
+        title=row["title"],
+        model=row["model"],
+    )
+
+
+def _summary(row: sqlite3.Row) -> SessionSummary:
+    return SessionSummary(
+        id=row["id"],
+        title=row["title"],
+        chat=Chat(row["platform"], row["chat"], row["thread"]),
+        space=row["space_name"],
+        started_at=time_of(row["opened_at"]),
+        last_at=time_of(row["last_at"]),
+        ended_at=optional_time_of(row["ended_at"]),
+        messages=row["messages"],
+    )

@@ -1,0 +1,644 @@
+"""The Telegram adapter over real sockets: the contract of all platforms, and what is Telegram's own."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+import pytest
+
+from gateway.chat import Button, Chat, How, IncomingMessage, OutgoingMessage, Person, Piece
+from gateway.errors import Broken, ChatGone, PlatformBusy
+from gateway.platforms import telegram_markup, text
+from gateway.platforms.telegram import TelegramPlatform
+from tests.contract.platform import PlatformContract, ScriptedReceiver, WallClock, running
+from tests.fakes.telegram import BOT_ID, BOT_NAME, TOKEN, FakeTelegram
+
+T = TypeVar("T")
+
+ADA, BEN = 123, 456
+GROUP = -100_200
+ADAS_CHAT = Chat("telegram", str(ADA))
+
+
+class TelegramNetwork:
+    """FakeTelegram as the contract sees it."""
+
+    chat = ADAS_CHAT
+    person = Person("telegram", str(ADA))
+    longest = 4096
+
+    def __init__(self, server: FakeTelegram) -> None:
+        self.server = server
+        server.knows(ADA)
+
+    def platform(self) -> TelegramPlatform:
+        return build(self.server)
+
+    def says(self, words: str) -> str:
+        return str(self.server.says(ADA, words))
+
+    def taps(self, message_id: str, label: str) -> str:
+        return self.server.taps(ADA, int(message_id), label)
+
+    def toast(self, tap: str) -> str | None:
+        return self.server.toasts.get(tap)
+
+    def screen(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [(one.text, one.labels) for one in self.server.screen(ADA)]
+
+    def sends(self) -> int:
+        return len(self.server.sent)
+
+    def measure(self, markdown: str) -> int:
+        return text.utf16_length(telegram_markup.render(markdown).text)
+
+    def refuse_token(self) -> None:
+        self.server.token = "1:another"
+
+    def be_busy_once(self, after: float) -> None:
+        self.server.fail("sendMessage", 429, retry_after=after)
+
+    def break_down_once(self) -> None:
+        self.server.fail("sendMessage", 500)
+
+    def close_chat(self) -> None:
+        self.server.blocks(ADA)
+
+    def deliver_nonsense(self) -> None:
+        self.server.update(message={"text": "no id, no chat, no date"})
+        self.server.update(something_new={"x": 1})
+
+    async def wait_for(self, predicate: Callable[[], T]) -> T:
+        return await self.server.wait_for(predicate)
+
+
+@pytest.fixture
+def telegram() -> Iterator[FakeTelegram]:
+    """A Telegram on loopback; misusing its API fails the test."""
+    with FakeTelegram() as server:
+        yield server
+
+
+@pytest.fixture
+def network(telegram: FakeTelegram) -> TelegramNetwork:
+    return TelegramNetwork(telegram)
+
+
+def build(telegram: FakeTelegram, **options: Any) -> TelegramPlatform:
+    """The adapter as app builds it, with pauses short enough for a test."""
+    options = {"token": TOKEN, "clock": WallClock(), "poll_seconds": 5, "pause_seconds": 0.01} | options
+    return TelegramPlatform(base_url=telegram.url, **options)
+
+
+async def received(telegram: FakeTelegram, **message: Any) -> IncomingMessage:
+    """What the receiver gets when Ada says this."""
+    receiver = ScriptedReceiver()
+    async with running(build(telegram), receiver):
+        message_id = str(telegram.says(ADA, **message))
+        await telegram.wait_for(lambda: [one for one in receiver.messages if one.id == message_id])
+    return receiver.messages[-1]
+
+
+async def shown(telegram: FakeTelegram, message: OutgoingMessage) -> Any:
+    """What the chat sees of this message."""
+    telegram.knows(int(message.chat.id))
+    platform = build(telegram)
+    async with running(platform, ScriptedReceiver()):
+        await platform.send(message)
+    return telegram.sent[-1]
+
+
+class TestContract(PlatformContract):
+    """Telegram passes what every platform must."""
+
+
+class TestConfirming:
+    """The offset moves past what was kept, and nothing else."""
+
+    async def test_pending_updates_are_handed_over_at_start(self, telegram: FakeTelegram) -> None:
+        """What people wrote while the bot was away is answered, not dropped."""
+        for words in ("one", "two", "three"):
+            telegram.says(ADA, words)
+        receiver = ScriptedReceiver()
+
+        async with running(build(telegram), receiver):
+            await telegram.wait_for(lambda: not telegram.unconfirmed)
+
+        assert receiver.said() == ["one", "two", "three"]
+        assert "offset" not in telegram.called("getUpdates")[0].parameters
+        assert telegram.called("deleteWebhook")[0].parameters["drop_pending_updates"] == "false"
+
+    async def test_nothing_behind_a_refused_update_is_confirmed(self, telegram: FakeTelegram) -> None:
+        """While the disk is full, everything from the first refused word on stays at Telegram."""
+        kept, refused = "kept", "refused"
+        telegram.says(ADA, kept)
+        receiver = ScriptedReceiver()
+        async with running(build(telegram), receiver):
+            await telegram.wait_for(lambda: not telegram.unconfirmed)
+            receiver.refusals = 10**6
+            telegram.says(ADA, refused)
+            telegram.says(ADA, "behind it")
+            await telegram.wait_for(lambda: len(receiver.refused) >= 3)
+            assert len(telegram.unconfirmed) == 2
+            assert len(set(receiver.refused)) == 1
+            receiver.refusals = 0
+            await telegram.wait_for(lambda: not telegram.unconfirmed)
+
+        assert receiver.said() == [kept, refused, "behind it"]
+
+    async def test_a_restart_is_given_what_was_not_confirmed(self, telegram: FakeTelegram) -> None:
+        """A kill between keeping and confirming brings the update again, under the same message id."""
+
+        class KilledAfterKeeping(ScriptedReceiver):
+            async def message(self, message: IncomingMessage) -> None:
+                await super().message(message)
+                await asyncio.Event().wait()
+
+        killed, again = KilledAfterKeeping(), ScriptedReceiver()
+        async with running(build(telegram), killed):
+            telegram.says(ADA, "hello")
+            await telegram.wait_for(lambda: killed.messages)
+        async with running(build(telegram), again):
+            await telegram.wait_for(lambda: not telegram.unconfirmed)
+
+        assert again.messages == killed.messages
+
+    async def test_a_receiver_with_a_bug_does_not_block_the_chat_for_ever(
+        self, telegram: FakeTelegram, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """An update on which our own code breaks is tried thrice, then it is given up, loudly."""
+
+        class Buggy(ScriptedReceiver):
+            async def message(self, message: IncomingMessage) -> None:
+                if message.own_text == "poison":
+                    self.refused.append(message.id)
+                    raise ZeroDivisionError("poison")
+                await super().message(message)
+
+        receiver = Buggy()
+        async with running(build(telegram), receiver):
+            telegram.says(ADA, "poison")
+            telegram.says(ADA, "and on")
+            await telegram.wait_for(lambda: receiver.messages)
+
+        assert len(receiver.refused) == 3
+        assert "telegram.update_given_up" in caplog.messages
+
+    async def test_an_offset_is_forgotten_after_a_quiet_day(self, telegram: FakeTelegram) -> None:
+        """Telegram may number anew after a quiet week, below an offset that we still hold."""
+        clock = SteppedClock()
+        receiver = ScriptedReceiver()
+        async with running(build(telegram, clock=clock, poll_seconds=1), receiver):
+            telegram.says(ADA, "before the holidays")
+            await telegram.wait_for(lambda: not telegram.unconfirmed)
+            clock.step(timedelta(days=8))
+            polls = len(telegram.called("getUpdates"))
+            await telegram.wait_for(lambda: len(telegram.called("getUpdates")) >= polls + 2)
+            telegram.number_anew(17)
+            telegram.says(ADA, "back again")
+            await telegram.wait_for(lambda: len(receiver.messages) == 2)
+
+        assert receiver.said() == ["before the holidays", "back again"]
+
+
+class TestTroubleWithPolls:
+    """Whatever happens to a poll, the bot hears again, and `status` says how it is."""
+
+    @pytest.mark.parametrize(
+        "trouble",
+        [
+            lambda server: server.fail("getUpdates", 502, body=b"<html>Bad Gateway</html>"),
+            lambda server: server.fail("getUpdates", 404, body=b"<html>Not Found</html>"),
+            lambda server: server.fail("getUpdates", 200, body=b'{"ok": true, "resu'),
+            lambda server: server.fail("getUpdates", 200, body=b'{"ok": true, "result": [{"a": 1}]}'),
+            lambda server: server.fail("getUpdates", 200, body=b'["not", "an", "answer"]'),
+            lambda server: server.fail("getUpdates", 500),
+            lambda server: server.fail("getUpdates", 429, retry_after=0.05),
+            lambda server: server.fail("getUpdates", 401, description="Unauthorized"),
+            lambda server: server.drop("getUpdates", times=3),
+            lambda server: server.drop_after_accept("getUpdates", times=2),
+        ],
+        ids=["html", "404", "half", "no-id", "list", "500", "429", "401", "hang-up", "lost-answer"],
+    )
+    async def test_it_goes_on(self, telegram: FakeTelegram, trouble: Callable[[FakeTelegram], None]) -> None:
+        """A proxy's page, half a JSON or a dead connection is no reason to become deaf."""
+        trouble(telegram)
+        receiver, platform = ScriptedReceiver(), build(telegram)
+        telegram.says(ADA, "do you hear me?")
+        async with running(platform, receiver):
+            await telegram.wait_for(lambda: not telegram.unconfirmed)
+            await telegram.wait_for(lambda: platform.health().state == "ok")
+
+        assert receiver.said()[0] == "do you hear me?"
+
+    async def test_a_second_poller_is_reported_once_and_survived(
+        self, telegram: FakeTelegram, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """After a restart Telegram may still hold the old poll for half a minute."""
+        telegram.knows(ADA)
+        telegram.fail("getUpdates", 409, description="Conflict: terminated", times=10**6)
+        receiver, platform = ScriptedReceiver(), build(telegram)
+        async with running(platform, receiver):
+            await telegram.wait_for(lambda: len(telegram.called("getUpdates")) >= 4)
+            assert platform.health().state == "degraded"
+            await platform.send(OutgoingMessage(ADAS_CHAT, "sending still works"))
+            telegram.recover()
+            telegram.says(ADA, "hello")
+            await telegram.wait_for(lambda: receiver.messages)
+            assert platform.health().state == "ok"
+
+        assert caplog.messages.count("telegram.conflict") == 1
+
+    async def test_conflicts_that_come_and_go_stay_visible(self, telegram: FakeTelegram) -> None:
+        """Two gateways with one token take turns; each success must not make it look healthy."""
+        platform = build(telegram, poll_seconds=0)
+        async with running(platform, ScriptedReceiver()):
+            for _ in range(4):
+                telegram.fail("getUpdates", 409, description="Conflict")
+                polls = len(telegram.called("getUpdates"))
+                await telegram.wait_for(lambda polls=polls: len(telegram.called("getUpdates")) > polls + 2)
+            assert platform.health().state == "degraded"
+
+    async def test_a_half_open_poll_is_noticed(
+        self, telegram: FakeTelegram, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A poll that is accepted and never answered raises no error by itself; there is only the time."""
+        monkeypatch.setattr("gateway.platforms.telegram_api.ANSWER_SECONDS", 0.2)
+        telegram.hang("getUpdates", times=2)
+        receiver = ScriptedReceiver()
+        async with running(build(telegram, poll_seconds=0), receiver):
+            telegram.says(ADA, "anybody there?")
+            await telegram.wait_for(lambda: receiver.messages)
+
+        assert telegram.polls_at_once == 1
+
+    async def test_never_two_polls_at_once(self, telegram: FakeTelegram) -> None:
+        """A bot that polls twice conflicts with itself."""
+        receiver = ScriptedReceiver()
+        async with running(build(telegram), receiver):
+            for number in range(5):
+                telegram.drop("getUpdates")
+                telegram.says(ADA, f"{number}")
+                await telegram.wait_for(lambda number=number: len(receiver.messages) > number)
+
+        assert telegram.polls_at_once == 1
+
+    async def test_an_unreachable_telegram_at_start_is_waited_for(self, telegram: FakeTelegram) -> None:
+        """A reboot brings the bot up before the network."""
+        telegram.drop("getMe", times=2)
+        telegram.fail("deleteWebhook", 502, body=b"<html>")
+        receiver = ScriptedReceiver()
+        async with running(build(telegram), receiver):
+            telegram.says(ADA, "hello")
+            await telegram.wait_for(lambda: receiver.messages)
+
+    async def test_health_comes_from_the_last_answered_poll(self, telegram: FakeTelegram) -> None:
+        """A loop that hangs says nothing; its silence must."""
+        clock = SteppedClock()
+        platform = build(telegram, clock=clock)
+        async with running(platform, ScriptedReceiver()):
+            await telegram.wait_for(lambda: platform.health().last_poll_at)
+            assert platform.health().state == "ok"
+            clock.step(timedelta(minutes=5))
+            assert platform.health().state == "degraded"
+
+
+class TestReading:
+    """An update becomes pieces with their authors."""
+
+    async def test_a_reply_carries_the_answered_words_and_their_author(self, telegram: FakeTelegram) -> None:
+        """ "Do this one" has no meaning without what it answers; and it is not Ada's own."""
+        asked = telegram.says(BEN, "Paint it red", chat=GROUP)
+        message = await received(telegram, text="/do this", chat=GROUP, reply_to=asked)
+
+        assert message.pieces[0] == Piece(How.QUOTED, "telegram:456", "Paint it red")
+        assert message.pieces[1] == Piece(How.OWN, "telegram:123", "/do this")
+        assert message.own_text == "/do this"
+
+    async def test_of_a_long_message_only_the_marked_part_is_quoted(self, telegram: FakeTelegram) -> None:
+        """Whoever marks a sentence means that sentence."""
+        asked = telegram.says(ADA, "Lives in Oslo. Likes tea.")
+        message = await received(
+            telegram, text="wrong", reply_to=asked, quote={"text": "Likes tea.", "position": 15}
+        )
+
+        assert message.pieces[0] == Piece(How.QUOTED, "telegram:123", "Likes tea.")
+
+    async def test_a_quote_from_another_chat_is_somebody_elses_words(self, telegram: FakeTelegram) -> None:
+        """It may come from a chat that we never saw."""
+        origin = {"type": "user", "date": 1, "sender_user": account(BEN)}
+        message = await received(
+            telegram,
+            text="is that so?",
+            external_reply={"origin": origin},
+            quote={"text": "The moon is cheese", "position": 0},
+        )
+
+        assert message.pieces[0] == Piece(How.QUOTED, "telegram:456", "The moon is cheese")
+
+    @pytest.mark.parametrize(
+        ("origin", "author"),
+        [
+            (
+                {"type": "user", "date": 1, "sender_user": {"id": 456, "is_bot": False, "first_name": "B"}},
+                "456",
+            ),
+            ({"type": "hidden_user", "date": 1, "sender_user_name": "Somebody"}, ""),
+            (
+                {"type": "channel", "date": 1, "message_id": 5, "chat": {"id": -1007, "type": "channel"}},
+                "-1007",
+            ),
+        ],
+        ids=["user", "hidden", "channel"],
+    )
+    async def test_forwarded_words_are_not_the_forwarders_own(
+        self, telegram: FakeTelegram, origin: dict[str, Any], author: str
+    ) -> None:
+        """A forwarded "remember that …" must not become memory, a forwarded /forget no command."""
+        message = await received(telegram, text="/forget everything", forward_origin=origin)
+
+        expected = f"telegram:{author}" if author else ""
+        assert message.pieces == (Piece(How.FORWARDED, expected, "/forget everything"),)
+        assert message.own_text == ""
+
+    async def test_a_caption_is_what_was_said(self, telegram: FakeTelegram) -> None:
+        """We cannot see the photo, but we can read what was written under it."""
+        assert (await received(telegram, photo=PHOTO, caption="my cat")).own_text == "my cat"
+
+    async def test_a_photo_without_words_arrives_empty(self, telegram: FakeTelegram) -> None:
+        """Silence would look like a broken bot."""
+        message = await received(telegram, photo=PHOTO)
+        assert message.pieces == (Piece(How.OWN, "telegram:123", ""),)
+
+    async def test_an_album_without_words_is_one_message(self, telegram: FakeTelegram) -> None:
+        """Five photos are one thing said, not five apologies."""
+        receiver = ScriptedReceiver()
+        async with running(build(telegram), receiver):
+            for _ in range(5):
+                telegram.says(ADA, photo=PHOTO, media_group_id="album-1")
+            telegram.says(ADA, "done")
+            await telegram.wait_for(lambda: "done" in receiver.said())
+
+        assert receiver.said() == ["", "done"]
+
+    async def test_edits_channels_bots_and_service_messages_are_not_for_us(
+        self, telegram: FakeTelegram
+    ) -> None:
+        """Two bots would answer each other for ever."""
+        ours = telegram_message("changed", "77")
+        receiver = ScriptedReceiver()
+        async with running(build(telegram), receiver):
+            telegram.update(edited_message=ours | {"edit_date": 1_796_000_009})
+            telegram.update(channel_post=ours | {"chat": {"id": -1009, "type": "channel", "title": "News"}})
+            telegram.update(message=ours | {"from": account(789) | {"is_bot": True}})
+            telegram.says(ADA, chat=GROUP, new_chat_members=[account(BEN)])
+            telegram.says(ADA, f"@{BOT_NAME} hi", chat=GROUP, sender_chat={"id": -1009, "type": "channel"})
+            telegram.says(ADA, "only this")
+            await telegram.wait_for(lambda: receiver.messages)
+
+        assert receiver.said() == ["only this"]
+
+    @pytest.mark.parametrize(
+        ("words", "addressed", "own"),
+        [
+            ("hello everybody", False, "hello everybody"),
+            (f"hi @{BOT_NAME.upper()}, 🏔?", True, f"hi @{BOT_NAME.upper()}, 🏔?"),
+            ("write to @hikae_test_bot_2", False, "write to @hikae_test_bot_2"),
+            ("/memory", True, "/memory"),
+            (f"/memory@{BOT_NAME} pending", True, "/memory pending"),
+            ("/memory@another_bot", False, "/memory@another_bot"),
+        ],
+    )
+    async def test_who_is_meant_in_a_group(
+        self, telegram: FakeTelegram, words: str, addressed: bool, own: str
+    ) -> None:
+        """A group's talk that is not for the bot is neither answered nor kept."""
+        message = await received(telegram, text=words, chat=GROUP)
+
+        assert (message.addressed, message.private, message.own_text) == (addressed, False, own)
+
+    async def test_an_answer_to_the_bot_is_meant_for_it(self, telegram: FakeTelegram) -> None:
+        """Nobody writes the bot's name when answering its question."""
+        telegram.knows(GROUP)
+        platform, receiver = build(telegram), ScriptedReceiver()
+        async with running(platform, receiver):
+            asked = await platform.send(OutgoingMessage(Chat("telegram", str(GROUP)), "Which one?"))
+            telegram.says(ADA, "the red one", chat=GROUP, reply_to=int(asked))
+            await telegram.wait_for(lambda: receiver.messages)
+
+        (message,) = receiver.messages
+        assert message.addressed
+        assert message.pieces[0] == Piece(How.QUOTED, f"telegram:{BOT_ID}", "Which one?")
+
+    async def test_a_topic_is_a_place_of_its_own_and_a_reply_thread_is_not(
+        self, telegram: FakeTelegram
+    ) -> None:
+        """Plain groups number their reply threads too; answers to those would be refused."""
+        in_topic = await received(telegram, text="/hi", chat=GROUP, thread=7)
+        in_thread = await received(telegram, text="/hi", chat=GROUP, message_thread_id=7)
+
+        assert (in_topic.chat.thread, in_thread.chat.thread) == ("7", "")
+
+    async def test_the_language_of_the_person_is_passed_on(self, telegram: FakeTelegram) -> None:
+        """So that a first answer is in the right one."""
+        assert (await received(telegram, text="こんにちは", language="ja")).language == "ja"
+
+    async def test_half_a_character_is_replaced(self, telegram: FakeTelegram) -> None:
+        """A lone surrogate can be in no database."""
+        assert (await received(telegram, text="a \ud83d b")).own_text == "a � b"
+
+    async def test_a_tap_on_a_message_that_telegram_no_longer_shows_counts(
+        self, telegram: FakeTelegram
+    ) -> None:
+        """Old cards come as "inaccessible" messages."""
+        old = {"chat": {"id": ADA, "type": "private"}, "message_id": 3, "date": 0}
+        receiver = ScriptedReceiver()
+        async with running(build(telegram), receiver):
+            tap = telegram.press(ADA, old, "approve:3:abc")
+            await telegram.wait_for(lambda: tap in telegram.toasts)
+
+        (received_tap,) = receiver.taps
+        assert (received_tap.chat, received_tap.message_id) == (ADAS_CHAT, "3")
+
+    async def test_a_failed_acknowledgement_is_only_logged(
+        self, telegram: FakeTelegram, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Telegram forgets taps after a while; the decision stands."""
+        telegram.fail("answerCallbackQuery", 400, description="Bad Request: query is too old")
+        receiver = ScriptedReceiver()
+        async with running(build(telegram), receiver):
+            telegram.press(ADA, {"chat": {"id": ADA, "type": "private"}, "message_id": 3, "date": 0}, "x")
+            telegram.says(ADA, "next")
+            await telegram.wait_for(lambda: receiver.messages)
+            await telegram.wait_for(lambda: "telegram.tap_not_acknowledged" in caplog.messages)
+
+
+class TestShowing:
+    """What is sent looks as meant, or at least arrives."""
+
+    async def test_formats_become_entities(self, telegram: FakeTelegram) -> None:
+        """Entities cannot be broken by a stray sign, as Telegram's own markup can."""
+        seen = await shown(telegram, OutgoingMessage(ADAS_CHAT, "**bold 🏔** and `C:\\Users\\n`, a < b"))
+
+        assert seen.text == "bold 🏔 and C:\\Users\\n, a < b"
+        assert seen.entities == (("bold", 0, 7), ("code", 12, 10))
+
+    async def test_refused_formats_are_left_out(self, telegram: FakeTelegram) -> None:
+        """Better plain than never."""
+        telegram.fail("sendMessage", 400, description="Bad Request: can't parse entities: at 7")
+        seen = await shown(telegram, OutgoingMessage(ADAS_CHAT, "**bold** & 1 < 2"))
+
+        assert (seen.text, seen.entities) == ("bold & 1 < 2", ())
+
+    async def test_replies_silence_and_buttons(self, telegram: FakeTelegram) -> None:
+        """Link previews would pull strangers' pages into the chat: they are off."""
+        asked = telegram.says(ADA, "hello")
+        rows = ((Button("Approve", "a:1:t"), Button("Reject", "r:1:t")), (Button("Edit", "e:1:t"),))
+        seen = await shown(telegram, OutgoingMessage(ADAS_CHAT, "hi", rows, reply_to=str(asked), silent=True))
+
+        assert (seen.reply_to, seen.silent, seen.labels) == (asked, True, ("Approve", "Reject", "Edit"))
+        assert telegram.called("sendMessage")[0].parameters["link_preview_options"] == '{"is_disabled": true}'
+
+    async def test_a_deleted_question_is_answered_without_reply(self, telegram: FakeTelegram) -> None:
+        """The answer matters more than the arrow."""
+        seen = await shown(telegram, OutgoingMessage(ADAS_CHAT, "here", reply_to="99"))
+        assert (seen.text, seen.reply_to) == ("here", None)
+
+    @pytest.mark.parametrize(("thread", "expected"), [("", None), ("1", None), ("7", 7)])
+    async def test_a_topic_is_answered_in_the_topic(
+        self, telegram: FakeTelegram, thread: str, expected: int | None
+    ) -> None:
+        """General has the number 1, and Telegram refuses just that."""
+        seen = await shown(telegram, OutgoingMessage(Chat("telegram", str(GROUP), thread), "here"))
+        assert seen.thread == expected
+
+    async def test_a_change_of_a_deleted_message_is_left_out(self, telegram: FakeTelegram) -> None:
+        """Whoever deleted a card does not want its outcome as a new message."""
+        telegram.knows(ADA)
+        platform = build(telegram)
+        async with running(platform, ScriptedReceiver()):
+            assert await platform.send(OutgoingMessage(ADAS_CHAT, "✓", edits="99")) == "99"
+        assert telegram.sent == []
+
+    @pytest.mark.parametrize(
+        ("status", "description", "expected"),
+        [
+            (400, "Bad Request: chat not found", ChatGone),
+            (403, "Forbidden: bot was kicked from the group chat", ChatGone),
+            (400, "Bad Request: group chat was upgraded to a supergroup chat", ChatGone),
+            (400, "Bad Request: message thread not found", ChatGone),
+            (401, "Unauthorized", PlatformBusy),
+            (502, "Bad Gateway", PlatformBusy),
+            (400, "Bad Request: message is too long", Broken),
+        ],
+    )
+    async def test_telegrams_errors_become_ours(
+        self, telegram: FakeTelegram, status: int, description: str, expected: type[Exception]
+    ) -> None:
+        """Each says what its catcher can do; none quotes Telegram, whose texts hold words and tokens."""
+        telegram.knows(ADA)
+        platform = build(telegram)
+        async with running(platform, ScriptedReceiver()):
+            telegram.fail("sendMessage", status, description=f"{description} {TOKEN}")
+            with pytest.raises(expected) as error:
+                await platform.send(OutgoingMessage(ADAS_CHAT, "hello"))
+
+        assert TOKEN not in str(error.value)
+        assert error.value.__cause__ is None
+        assert error.value.__suppress_context__
+
+    async def test_a_lost_answer_means_again_later(self, telegram: FakeTelegram) -> None:
+        """Nobody knows whether the chat saw it; delivery sends it again (design.md, promise 5)."""
+        telegram.knows(ADA)
+        platform = build(telegram)
+        async with running(platform, ScriptedReceiver()):
+            telegram.drop_after_accept("sendMessage")
+            with pytest.raises(PlatformBusy):
+                await platform.send(OutgoingMessage(ADAS_CHAT, "hello"))
+
+        assert len(telegram.sent) == 1
+
+    async def test_typing_is_shown(self, telegram: FakeTelegram) -> None:
+        """So that people know that somebody is thinking."""
+        telegram.knows(ADA)
+        platform = build(telegram)
+        async with running(platform, ScriptedReceiver()):
+            await platform.typing(ADAS_CHAT)
+        assert telegram.typing == [ADA]
+
+    async def test_the_menu_is_set_when_it_differs(self, telegram: FakeTelegram) -> None:
+        """Setting it at every start would be flood for nothing."""
+        menu = [("memory", "What I remember"), ("help", "All commands")]
+        for starts in (1, 2):
+            async with running(build(telegram, commands=menu), ScriptedReceiver()):
+                await telegram.wait_for(lambda starts=starts: len(telegram.called("getUpdates")) >= starts)
+
+        assert telegram.commands == menu
+        assert len(telegram.called("setMyCommands")) == 1
+
+
+async def test_no_log_line_holds_words_or_the_token(
+    telegram: FakeTelegram, caplog: pytest.LogCaptureFixture
+) -> None:
+    """PTB and httpx log what they read and where they read it; what they see is not for a log file."""
+    secret = "the-diary-of-ada"
+    caplog.set_level(logging.DEBUG)
+    logging.getLogger("httpx").setLevel(logging.DEBUG)
+    receiver, platform = ScriptedReceiver(), build(telegram)
+    telegram.fail("getUpdates", 200, body=f'{{"ok": true, "result": [{{"text": "{secret}"'.encode())
+    telegram.fail("getUpdates", 200, body=f'{{"ok": true, "result": [{{"text": "{secret}"}}]}}'.encode())
+    async with running(platform, receiver):
+        telegram.update(message={"text": secret})
+        telegram.says(ADA, secret)
+        await telegram.wait_for(lambda: receiver.messages)
+        telegram.fail("sendMessage", 500, description=secret)
+        with pytest.raises(PlatformBusy):
+            await platform.send(OutgoingMessage(ADAS_CHAT, secret))
+
+    assert secret not in caplog.text
+    assert TOKEN not in caplog.text
+
+
+async def test_a_slow_acknowledgement_holds_up_nobody(telegram: FakeTelegram) -> None:
+    """Telegram's trouble with one tap must not stop the next message."""
+    telegram.hang("answerCallbackQuery")
+    receiver = ScriptedReceiver()
+    async with running(build(telegram), receiver):
+        telegram.press(ADA, {"chat": {"id": ADA, "type": "private"}, "message_id": 3, "date": 0}, "x")
+        telegram.says(ADA, "hello")
+        async with asyncio.timeout(5):
+            await telegram.wait_for(lambda: receiver.messages)
+
+
+PHOTO = [{"file_id": "f", "file_unique_id": "u", "width": 90, "height": 90}]
+
+
+class SteppedClock:
+    """A clock that moves when told to."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self._now
+
+    def step(self, by: timedelta) -> None:
+        self._now += by
+
+
+def account(number: int) -> dict[str, Any]:
+    return {"id": number, "is_bot": False, "first_name": "Somebody"}
+
+
+def telegram_message(words: str, message_id: str) -> dict[str, Any]:
+    """A message of Ada's as the Bot API writes it."""
+    chat = {"id": ADA, "type": "private", "first_name": "Ada"}
+    return {
+        "message_id": int(message_id),
+        "date": 1_796_000_000,
+        "chat": chat,
+        "from": account(ADA),
+        "text": words,
+    }

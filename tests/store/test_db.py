@@ -1,0 +1,351 @@
+"""The database as a file among processes: one writer, snapshots, refusals, kills."""
+
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from gateway.errors import Broken, StoreBusy
+from gateway.home import Home
+from gateway.store import locks, messages
+from gateway.store.db import Database, Unusable
+from tests.store import given
+from tests.store.given import StillClock
+
+
+def test_what_was_committed_is_there_after_a_restart(home: Home, clock: StillClock) -> None:
+    """The promise everything else stands on."""
+    with Database.open(home, clock) as db, db.write() as tx:
+        id = given.keep(tx, "I moved to Bergen")
+
+    with Database.open(home, clock) as db, db.read() as rd:
+        assert messages.get(rd, id).text == "I moved to Bergen"
+
+
+def test_an_exception_undoes_the_whole_transaction(db: Database) -> None:
+    """Two things in one commit happen both or not at all."""
+    with pytest.raises(ZeroDivisionError), db.write() as tx:
+        given.space(tx)
+        raise ZeroDivisionError
+
+    with db.read() as rd:
+        assert rd.rows("SELECT * FROM spaces") == []
+
+
+def test_a_reader_sees_one_moment(db: Database, other: Database) -> None:
+    """A request built from several reads must not mix before and after."""
+    with db.read() as rd:
+        before = rd.rows("SELECT * FROM spaces")
+        with other.write() as tx:
+            given.space(tx)
+        after = rd.rows("SELECT * FROM spaces")
+
+    assert before == after == []
+
+
+def test_a_reader_cannot_write(db: Database) -> None:
+    """Writes outside the lock are what the lock is there to prevent."""
+    with pytest.raises(StoreBusy), db.read() as rd:
+        rd.execute("DELETE FROM spaces")
+
+
+def test_every_connection_is_set_up_alike(db: Database) -> None:
+    """Without secure_delete words stay in free pages; without FULL a power cut loses rows."""
+    wanted = {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "foreign_keys": 1,
+        "secure_delete": 1,
+        "wal_autocheckpoint": 0,
+        "temp_store": 2,
+        "cache_size": -16384,
+        "busy_timeout": 10000,
+    }
+    with db.write() as tx:
+        writer = {name: tx.execute(f"PRAGMA {name}").fetchone()[0] for name in wanted}
+    with db.read() as rd:
+        reader = {name: rd.execute(f"PRAGMA {name}").fetchone()[0] for name in wanted}
+
+    assert writer == reader == wanted
+
+
+def test_files_are_closed_to_other_accounts(home: Home, db: Database) -> None:
+    """A home holds somebody's life."""
+    with db.write() as tx:
+        given.space(tx)
+
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in home.path.glob("state.db*")}
+
+    assert modes == {"state.db": 0o600, "state.db-wal": 0o600, "state.db-shm": 0o600}
+    assert stat.S_IMODE(home.path.stat().st_mode) == 0o700
+
+
+def test_many_threads_write_and_no_count_is_lost(db: Database, other: Database) -> None:
+    """Both kinds of fairness at once: threads of one process, and two processes."""
+    with db.write() as tx:
+        space = given.space(tx)
+
+    def count(database: Database) -> None:
+        for _ in range(25):
+            with database.write() as tx:
+                tx.execute("UPDATE spaces SET last_sequence = last_sequence + 1 WHERE id = ?", (space,))
+
+    given.at_once(*(lambda database=database: count(database) for database in (db, other, db, other)))
+
+    with db.read() as rd:
+        assert rd.rows("SELECT last_sequence FROM spaces")[0][0] == 100
+
+
+def test_a_held_lock_is_waited_for_only_so_long(home: Home, clock: StillClock) -> None:
+    """A hung process must not hang the bot: the message is not confirmed and comes again."""
+    with Database.open(home, clock, wait_seconds=0.05) as db:
+        busy = pytest.raises(StoreBusy, match=f"held by process {os.getpid()}")
+        with locks.lock(home.state_lock, 0), busy, db.write():
+            pass
+        with db.write() as tx:
+            given.space(tx)
+
+
+def test_a_full_disk_is_said_and_changes_nothing(db: Database) -> None:
+    """The adapter must hear TryLater, not a stranger's exception, so that nothing is confirmed."""
+    with db.write() as tx:
+        pages = tx.execute("PRAGMA page_count").fetchone()[0]
+        tx.execute(f"PRAGMA max_page_count = {pages}")
+
+    with pytest.raises(StoreBusy, match="the disk is full"), db.write() as tx:
+        for number in range(1000):
+            given.keep(tx, f"message {number} " + "x" * 1000)
+
+    with db.read() as rd:
+        assert rd.rows("SELECT * FROM messages") == []
+    with db.write() as tx:
+        tx.execute(f"PRAGMA max_page_count = {pages + 1000}")
+        given.keep(tx, "now there is room")
+
+
+def test_a_write_inside_a_write_is_our_bug(db: Database) -> None:
+    """It would wait for itself."""
+    with db.write(), pytest.raises(Broken, match="inside another"), db.write():
+        pass
+
+
+def test_the_version_changes_with_every_commit(db: Database, other: Database) -> None:
+    """The gateway looks once a second when the bell was lost."""
+    first = db.data_version()
+    same = db.data_version()
+    with other.write() as tx:
+        given.space(tx)
+    theirs = db.data_version()
+    with db.write() as tx:
+        given.space(tx, "telegram-5")
+    ours = db.data_version()
+
+    assert first == same
+    assert len({first, theirs, ours}) == 3
+
+
+def test_a_checkpoint_empties_the_wal_when_nobody_reads(home: Home, db: Database) -> None:
+    """Erased words live on in the WAL until it is emptied; a reader in the way must be noticed."""
+    wal = home.path / "state.db-wal"
+    with db.write() as tx:
+        given.space(tx)
+
+    with db.read() as rd:
+        rd.rows("SELECT * FROM spaces")
+        with db.write() as tx:
+            given.space(tx, "telegram-5")
+        blocked = db.checkpoint()
+    done = db.checkpoint()
+
+    assert (blocked, done, wal.stat().st_size) == (False, True, 0)
+
+
+def test_nothing_is_checkpointed_outside_the_lock(home: Home, clock: StillClock) -> None:
+    """SQLite 3.40 can damage a WAL database when a checkpoint races a commit; only the lock keeps them apart."""
+    first = Database.open(home, clock)
+    second = Database.open(home, clock)
+    with first.write() as tx:
+        for number in range(2000):
+            given.keep(tx, f"message {number}")
+    grown = (home.path / "state.db-wal").stat().st_size
+    size = home.state_db.stat().st_size
+
+    first.close()
+
+    assert (grown > 100_000, home.state_db.stat().st_size) == (True, size)
+    second.close()
+    assert not (home.path / "state.db-wal").exists()
+
+
+def test_closing_waits_for_the_lock(home: Home, clock: StillClock) -> None:
+    """The last connection checkpoints as it closes."""
+    db = Database.open(home, clock)
+    lock = locks.try_lock(home.state_lock)
+    assert lock is not None
+    with ThreadPoolExecutor(1) as pool:
+        closing = pool.submit(db.close)
+        with pytest.raises(TimeoutError):
+            closing.result(timeout=0.1)
+        lock.release()
+        closing.result(timeout=10)
+
+    assert not (home.path / "state.db-wal").exists()
+
+
+def test_reads_that_run_while_it_closes_end_well(db: Database) -> None:
+    """Ctrl-C comes in the middle of something."""
+    reading, closed = threading.Event(), threading.Event()
+
+    def read() -> int:
+        with db.read() as rd:
+            rd.rows("SELECT * FROM spaces")
+            reading.set()
+            closed.wait(10)
+            return len(rd.rows("SELECT * FROM spaces"))
+
+    with ThreadPoolExecutor(1) as pool:
+        result = pool.submit(read)
+        reading.wait(10)
+        db.close()
+        closed.set()
+
+        assert result.result() == 0
+    with pytest.raises(Broken, match="after it was closed"), db.read():
+        pass
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"this is not a database, it is a note\n" * 100, id="a text"),
+        pytest.param(b"SQLite format 3\x00" + b"\xff" * 8000, id="damaged"),
+    ],
+)
+def test_a_file_that_is_no_database_is_refused_untouched(home: Home, clock: StillClock, content: bytes) -> None:
+    """What is damaged may still be saved by somebody who knows how, unless we write into it."""
+    home.path.mkdir()
+    home.state_db.write_bytes(content)
+
+    with pytest.raises(Unusable, match="backups/"):
+        Database.open(home, clock)
+
+    assert home.state_db.read_bytes() == content
+
+
+def test_a_cut_off_database_is_refused_untouched(home: Home, clock: StillClock) -> None:
+    """A copy that broke off half way looks like a database at its beginning."""
+    with Database.open(home, clock) as db, db.write() as tx:
+        given.keep(tx, "I moved to Bergen")
+    whole = home.state_db.read_bytes()
+    home.state_db.write_bytes(whole[: len(whole) // 2])
+
+    with pytest.raises(Unusable, match="damaged"):
+        Database.open(home, clock)
+
+    assert home.state_db.read_bytes() == whole[: len(whole) // 2]
+
+
+def test_the_database_of_another_program_is_refused_untouched(home: Home, clock: StillClock) -> None:
+    """Putting our tables into somebody else's file helps nobody."""
+    home.path.mkdir()
+    connection = sqlite3.connect(home.state_db)
+    connection.execute("CREATE TABLE songs (title TEXT)")
+    connection.close()
+    content = home.state_db.read_bytes()
+
+    with pytest.raises(Unusable, match="another program"):
+        Database.open(home, clock)
+
+    assert home.state_db.read_bytes() == content
+
+
+def test_a_newer_database_is_refused_untouched(home: Home, clock: StillClock) -> None:
+    """An old version does not know what it would destroy."""
+    Database.open(home, clock).close()
+    connection = sqlite3.connect(home.state_db)
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    content = home.state_db.read_bytes()
+
+    with pytest.raises(Unusable, match=r"newer hikae.*99"):
+        Database.open(home, clock)
+
+    assert home.state_db.read_bytes() == content
+
+
+def test_a_database_replaced_under_us_stops_the_writing(home: Home, db: Database) -> None:
+    """Rows committed into a file without a name are lost at the next restart, and nobody would know."""
+    home.state_db.rename(home.path / "elsewhere.db")
+
+    with pytest.raises(Unusable, match="replaced or deleted"), db.write():
+        pass
+
+
+_OPEN = """
+import sys
+from pathlib import Path
+from gateway.home import Home
+from gateway.store.db import Database
+from tests.store import given
+with Database.open(Home(Path(sys.argv[1])), given.StillClock()) as db, db.write() as tx:
+    given.space(tx, f"telegram-{sys.argv[2]}")
+"""
+
+
+def test_processes_that_open_a_new_home_at_once_all_succeed(home: Home, clock: StillClock) -> None:
+    """`hikae up` starts a gateway and a worker on a home that neither has seen."""
+    processes = [subprocess.Popen([sys.executable, "-c", _OPEN, home.path, str(number)]) for number in range(4)]
+    codes = [process.wait(30) for process in processes]
+
+    with Database.open(home, clock) as db, db.read() as rd:
+        spaces = rd.rows("SELECT name FROM spaces ORDER BY name")
+    assert codes == [0, 0, 0, 0]
+    assert [row[0] for row in spaces] == ["telegram-0", "telegram-1", "telegram-2", "telegram-3"]
+
+
+_WRITE = """
+import sys
+from pathlib import Path
+from gateway.home import Home
+from gateway.store.db import Database
+from tests.store import given
+with Database.open(Home(Path(sys.argv[1])), given.StillClock()) as db:
+    while True:
+        with db.write() as tx:
+            id = given.keep(tx, "I moved to Bergen")
+        print(id, flush=True)
+"""
+
+
+def test_a_killed_writer_loses_no_committed_row(home: Home, clock: StillClock) -> None:
+    """What was confirmed to a platform is never sent by it again."""
+    for _ in range(3):
+        writer = subprocess.Popen([sys.executable, "-c", _WRITE, home.path], stdout=subprocess.PIPE, text=True)
+        assert writer.stdout is not None
+        with writer.stdout:
+            confirmed = [int(writer.stdout.readline()) for _ in range(20)]
+            writer.send_signal(signal.SIGKILL)
+            confirmed += [int(line) for line in writer.stdout.read().split("\n")[:-1]]
+        writer.wait()
+
+        with Database.open(home, clock) as db, db.read() as rd:
+            kept = {row[0] for row in rd.rows("SELECT id FROM messages")}
+            assert rd.rows("PRAGMA integrity_check")[0][0] == "ok"
+        assert set(confirmed) <= kept
+
+
+def test_the_folder_of_a_home_may_be_anywhere(tmp_path: Path, clock: StillClock) -> None:
+    """Odd names are people's right, and `?` or `#` mean something in an SQLite address."""
+    home = Home(tmp_path / "my home #1? 100%" / "控え")
+
+    with Database.open(home, clock) as db, db.write() as tx:
+        given.space(tx)
+    with Database.open(home, clock) as db, db.read() as rd:
+        assert len(rd.rows("SELECT * FROM spaces")) == 1

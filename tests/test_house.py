@@ -1,0 +1,106 @@
+"""The house itself: format, lint, types, import rules, and the promises that files make about each other."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway import words
+from gateway.conversation import commands
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(("ruff", "format", "--check", "--quiet", "."), id="format"),
+        pytest.param(("ruff", "check", "--quiet", "."), id="lint"),
+        pytest.param(("mypy",), id="types"),
+        pytest.param(("importlinter.cli", "lint-imports"), id="imports"),
+    ],
+)
+def test_the_code_is_kept_in_order(command: tuple[str, ...]) -> None:
+    """One command checks everything, so the tools run here."""
+    runner = (sys.executable, "-c", _LINT_IMPORTS) if command[0] == "importlinter.cli" else _module(command)
+    done = subprocess.run(runner, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+_LINT_IMPORTS = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+
+
+def _module(command: tuple[str, ...]) -> tuple[str, ...]:
+    return (sys.executable, "-m", *command)
+
+
+def test_every_room_of_the_house_knows_only_what_it_may() -> None:
+    """SQL stays in store/, the environment in settings, Redis names out of the conversation."""
+    offenders = [
+        f"{path.relative_to(ROOT)}: {found.group(0)!r}"
+        for path in _sources()
+        for pattern, allowed in _ONLY_HERE
+        if not str(path.relative_to(ROOT)).startswith(allowed)
+        for found in [re.search(pattern, path.read_text(encoding="utf-8"))]
+        if found
+    ]
+
+    assert offenders == []
+
+
+_ONLY_HERE: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r'execute\(\s*"""?\s*(SELECT|INSERT|UPDATE|DELETE)', ("gateway/store/",)),
+    (r"\bos\.environ\b|\bgetenv\(", ("gateway/settings.py",)),
+    (r"\.write_text\(|\.write_bytes\(|os\.replace\(", ("gateway/store/",)),
+    (
+        r"except Exception",
+        (
+            "gateway/conversation/lanes.py",
+            "gateway/conversation/delivery.py",
+            "gateway/housekeeping.py",
+            "gateway/platforms/",
+            "workers/runtime.py",
+        ),
+    ),
+)
+
+
+def _sources() -> list[Path]:
+    return sorted(path for room in ("gateway", "workers") for path in (ROOT / room).rglob("*.py"))
+
+
+def test_the_readme_has_exactly_two_commands_and_ci_runs_the_second() -> None:
+    """A newcomer copies two lines; CI copies the second from the same place."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    marked = re.findall(r"<!-- command: (\w+) -->\n```\n(.+)\n```", readme)
+
+    assert [name for name, _ in marked] == ["start", "test"]
+    assert "command: test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_every_command_has_a_line_in_help() -> None:
+    """Help, the Telegram menu and the table of commands are one."""
+    missing = [name for name in commands.TABLE if not words.has(f"help.{name}")]
+
+    assert missing == []
+
+
+def test_no_file_names_a_package_registry() -> None:
+    """Where packages come from is the machine's business."""
+    hosts = re.compile("|".join(("py" + "pi\\.org", "python" + "hosted", "registry\\.npm" + "js", "deb\\.deb" + "ian")))
+    tracked = subprocess.run(("git", "ls-files", "-z"), cwd=ROOT, capture_output=True, check=False).stdout
+    files = [ROOT / name for name in tracked.decode().split("\0") if name]
+    naming = [str(path) for path in files if path.is_file() and hosts.search(path.read_text("utf-8", "replace"))]
+
+    assert naming == []
+
+
+def test_what_tests_read_of_the_bot_api_is_json() -> None:
+    """The description that the fake validates against is the copy in this tree."""
+    described = json.loads((ROOT / "tests" / "fakes" / "telegram-bot-api.json").read_text(encoding="utf-8"))
+
+    assert "sendMessage" in described["methods"]

@@ -1,0 +1,195 @@
+"""A review: look back at finished turns and propose what is worth remembering.
+
+Reads, thinks, commits. It changes nothing before the end, and then everything at once, only if the claim is
+still ours. Its request is the reviewed turn's last request, byte for byte, then the answer, then what a review
+is asked: the model's prompt cache has served all but the end of it before. What the calls mean is
+`memory.review`, what becomes of the proposals `memory.writing`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from gateway import failpoints, transcript
+from gateway.chat import Chat, How
+from gateway.memory import asking
+from gateway.memory import review as memory_review
+from gateway.memory.proposals import Proposal
+from gateway.memory.review import Ground
+from gateway.memory.writing import Memory, ReviewClaim
+from gateway.policy import Said
+from gateway.ports import Clock, Model, ModelAnswer, ModelRequest
+from gateway.records import Message, Review, Role, Space, Target, Usage
+from gateway.settings import Settings
+from gateway.store import messages, people, reviews, sessions
+from gateway.store.db import Database, Reader
+
+UNANSWERED = "(This was not answered.)"
+"""Stands for the answer of a turn that was stopped: APIs want one between two messages of a person."""
+
+
+class Ending(StrEnum):
+    """How a claimed review ended."""
+
+    COMMITTED = "committed"
+    PUT_BACK = "put_back"
+    FAILED = "failed"
+    VOID = "void"
+    """The claim was no longer ours: somebody else does it, or it was forgotten. Nothing was changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What is reviewed, as it was read. `new` are the rows of the reviewed turns, the last of `rows`."""
+
+    space: Space
+    chat: Chat | None
+    """Where people hear of it."""
+    prompt: str
+    tools: str
+    rows: Sequence[Message]
+    new: Sequence[Message]
+    asks_first: bool
+
+    @property
+    def turns(self) -> int:
+        """How many messages of the person there are to review: none, when they were taken back."""
+        return sum(row.role is Role.USER for row in self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """Does one review. `used` is what it has cost so far, however it ends."""
+
+    db: Database
+    memory: Memory
+    settings: Settings
+    clock: Clock
+    job: str
+    used: list[Usage] = field(default_factory=list)
+
+    async def review(self, model: Model, claimed: Review) -> Ending:
+        """From the claim to the commit. Raises what keeps the model, the store or a file from it."""
+        past = self._read(claimed)
+        targets = self.memory.targets(past.space)
+        proposals: Sequence[Proposal] = ()
+        if past.turns and targets:
+            proposals = await self._think(model, claimed, past, targets)
+        failpoints.reach("review.thought")
+        committed = self.memory.commit_review(
+            ReviewClaim(past.space, claimed.session, claimed.turn, claimed.claim),
+            proposals,
+            used=self.used,
+            chat=past.chat,
+        )
+        return Ending.COMMITTED if committed else Ending.VOID
+
+    def _read(self, claimed: Review) -> Past:
+        with self.db.read() as rd:
+            rows = messages.of_session(rd, claimed.session, up_to_turn=claimed.turn)
+            generation = max((row.generation for row in rows if row.role is Role.USER), default=0)
+            prompt, tools = sessions.prompt_of(rd, claimed.session, generation) if generation else ("", "")
+            return Past(
+                space=people.space(rd, claimed.space),
+                chat=self._chat(rd, sessions.get(rd, claimed.session).chat),
+                prompt=prompt,
+                tools=tools,
+                rows=rows,
+                new=[row for row in rows if row.turn >= claimed.first_turn],
+                asks_first=asking.asks_first(rd, self.settings, claimed.space),
+            )
+
+    def _chat(self, rd: Reader, chat: Chat) -> Chat | None:
+        """The private chat where it was said; of a group's, the owner's home chat (design.md 6.7)."""
+        known = people.chat(rd, chat)
+        if known is None or known.private:
+            return chat
+        return people.home_chat(rd, [*self.settings.access.owners, *people.owners(rd)])
+
+    async def _think(
+        self, model: Model, claimed: Review, past: Past, targets: Sequence[Target]
+    ) -> Sequence[Proposal]:
+        """Let the model propose, round by round, on a draft of the files."""
+        draft = self.memory.overlay(_ground(claimed, past))
+        asked = memory_review.instruction(
+            targets,
+            turns=past.turns,
+            blocks=self.memory.blocks(past.space),
+            pending=self.memory.pending_texts(past.space),
+        )
+        request = request_for(past, asked)
+        for _ in range(self.settings.agent.max_tool_rounds):
+            if not self._still_ours(claimed):
+                return ()
+            answer = await model.think(request)
+            self._count(model, past, claimed, answer)
+            if not answer.tool_calls:
+                break
+            results = [draft.answer(call) for call in answer.tool_calls]
+            request = transcript.next_round(request, answer, results)
+        return draft.proposals
+
+    def _still_ours(self, claimed: Review) -> bool:
+        """Asked before each call: nobody pays for a review of what is being forgotten."""
+        with self.db.read() as rd:
+            return any(
+                (now.session, now.turn, now.claim) == (claimed.session, claimed.turn, claimed.claim)
+                for now in reviews.running(rd)
+            )
+
+    def _count(self, model: Model, past: Past, claimed: Review, answer: ModelAnswer) -> None:
+        self.used.append(
+            Usage(
+                task="background_review",
+                session=claimed.session,
+                space=past.space.id,
+                model=model.name,
+                input=answer.tokens.input,
+                output=answer.tokens.output,
+                cached=answer.tokens.cached,
+                at=self.clock.now(),
+                job=self.job,
+            )
+        )
+
+
+def request_for(past: Past, instruction: str) -> ModelRequest:
+    """The last request of the reviewed turn, its answer, and what a review is asked."""
+    last = past.rows[-1]
+    answered = last.answers is not None
+    before = past.rows[:-1] if answered else past.rows
+    chat_request = transcript.request(past.prompt, past.tools, before)
+    return transcript.review_request(chat_request, last.text if answered else UNANSWERED, instruction)
+
+
+def _ground(claimed: Review, past: Past) -> Ground:
+    return Ground(
+        space=past.space,
+        session=claimed.session,
+        turn=claimed.turn,
+        own=tuple(_own_words(past.rows)),
+        foreign=tuple(_foreign_words(past.new)),
+        approval_required=past.asks_first,
+        card_chat=past.chat,
+    )
+
+
+def _own_words(rows: Sequence[Message]) -> list[Said]:
+    """What the person said in their own words, in all that the model saw."""
+    return [
+        Said(row.id, row.person, text)
+        for row in rows
+        if row.role is Role.USER and (text := "\n".join(_pieces(row, own=True)))
+    ]
+
+
+def _foreign_words(rows: Sequence[Message]) -> list[str]:
+    """What others said in the reviewed turns, and what tools other than memory's fetched."""
+    words = [text for row in rows if row.role is Role.USER for text in _pieces(row, own=False)]
+    return words + [row.text for row in rows if row.role is Role.TOOL and row.tool_name != "memory"]
+
+
+def _pieces(row: Message, *, own: bool) -> list[str]:
+    if not row.pieces:
+        return [row.text] if own else []
+    return [piece.text for piece in row.pieces if (piece.how is How.OWN) == own]
