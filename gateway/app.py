@@ -33,7 +33,7 @@ from gateway.jobs import ReviewJob
 from gateway.memory.writing import Memory
 from gateway.platforms.terminal import TerminalPlatform
 from gateway.ports import Clock, JobQueue, Model, Platform
-from gateway.settings import Loaded
+from gateway.settings import Loaded, Settings
 from gateway.store import doorbell, messages, outbox, people, reviews, sessions, textfile
 from gateway.store.db import Database
 
@@ -76,6 +76,14 @@ def open_core(home: Home, clock: Clock | None = None) -> Core:
     return Core(home, loaded, db, Memory(db, home, clock, loaded.settings), clock)
 
 
+def services_of(core: Core, model_name: str) -> Services:
+    """What commands work with, those of the chat and those of `hikae`."""
+    wanted = core.loaded.settings
+    access = Access(core.home, wanted)
+    freezer = Freezer(core.home, wanted, core.memory, wanted.zone(), model_name)
+    return Services(core.db, core.home, core.loaded, core.memory, freezer, access, core.clock, model_name)
+
+
 @dataclass
 class Gateway:
     """A running bot: the parts, wired. `serve` starts them in order and stops them in the reverse order."""
@@ -89,12 +97,8 @@ class Gateway:
 
     def __post_init__(self) -> None:
         core = self.core
-        zone = core.loaded.settings.zone()
-        access = Access(core.home, core.loaded.settings)
-        freezer = Freezer(core.home, core.loaded.settings, core.memory, zone, self.model.name)
-        services = Services(
-            core.db, core.home, core.loaded, core.memory, freezer, access, core.clock, self.model.name
-        )
+        services = services_of(core, self.model.name)
+        access, freezer = services.access, services.freezer
         self.delivery = Delivery(core.db, self.platforms, Renderer(services), core.clock)
         turns = Turns(
             db=core.db,
@@ -137,7 +141,7 @@ class Gateway:
                     await asyncio.wait_for(self.delivery.until_quiet(), FLUSH_SECONDS)
                 for task in background:
                     task.cancel()
-        await self.model.close()
+                await self.model.close()
 
     async def settled(self) -> None:
         """Wait until everything set going has been answered and said."""
@@ -279,12 +283,26 @@ def review_rest(core: Core, session_id: str) -> None:
         with core.db.write() as tx:
             session = sessions.get(tx, session_id)
             reviews.make_rest_due(tx, session_id, session.space, "end", core.clock.now())
+    wake_worker(core)
+
+
+def wake_worker(core: Core) -> None:
+    """Ring the worker for what is due; where none runs, leave one behind that works it off and ends."""
     with core.db.read() as rd:
         due = reviews.due(rd, core.clock.now())
     if due and textfile.is_locked(core.home.worker_lock):
         _queue(core).put(ReviewJob(due[0].session, due[0].turn, due[0].attempts))
     elif due:
         ring_detached_worker(core.home)
+
+
+async def model_problem(chosen: Settings) -> str:
+    """For `doctor`: "" when the model answers, else a sentence on what to check."""
+    model = llm.build(chosen.chat_model())
+    try:
+        return await model.reach()
+    finally:
+        await model.close()
 
 
 def _queue(core: Core) -> JobQueue:

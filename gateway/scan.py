@@ -212,7 +212,7 @@ _COMMAND = re.compile(
     r"(?:(?:please|now|and|then|hey|assistant|system|important|attention|you must|you should) )*"
     r"(?:ignore|disregard|forget|override) (?:all |any |every |of |the |your |my |these |those )*"
     r"(?:previous|prior|above|earlier|preceding|former) (?:\w+ )?"
-    r"(?:instructions?|prompts?|rules|directions|directives|guidelines|commands)"
+    r"(?:instructions?|prompts?|rules|directions|directives|guidelines|commands)\b"
     r"(?! (?:about|on|for|regarding|concerning|in|from|when|of|to))"
 )
 

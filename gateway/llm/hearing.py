@@ -98,7 +98,7 @@ def _patterns(*sources: str) -> tuple[re.Pattern[str], ...]:
 def _english(text: str) -> Wish:
     text = _POLITE.sub("", text.replace("’", "'"))
     if match := _first(_SEARCHES, text):
-        return Search(_bare(match["query"]))
+        return Search(_ARTICLE.sub("", _bare(match["query"])))
     if _EVERYTHING.match(text):
         return Ask("")
     if match := _first(_REMEMBERS, text):
@@ -145,6 +145,7 @@ _SEARCHES = _patterns(
     r"(?:talk|talked|speak|spoke|discuss|discussed|mention|mentioned|say|said)"
     r"(?: (?:anything |something )?about)?\s+(?P<query>.+)",
 )
+_ARTICLE = re.compile(r"^(?:the|a|an|our|my|your)\s+(?=\S)", re.IGNORECASE)
 _EVERYTHING = re.compile(
     r"(?:what (?:do|can|did|have) you (?:know|known|remember|remembered|note|noted|save|saved|keep|kept)"
     r"|(?:tell|show) me (?:everything|all|what) you (?:know|remember|noted|have noted)"

@@ -28,6 +28,19 @@ def entry(clause: str) -> tuple[str, bool]:
     return _english(clause)
 
 
+def put_in(text: str, old: str, new: str) -> str:
+    """The entry with the new words in place of the old: "Lives in Bergen" becomes "Lives in Oslo".
+
+    Where the old words only say what it is about ("my city"), the new ones take the place of its last part.
+    """
+    at = text.casefold().find(old.casefold())
+    if at >= 0 and len(text.casefold()) == len(text):
+        return text[:at] + new + text[at + len(old) :]
+    if ending := re.match(r"(.*\b(?:in|is|are|at|to|as|for|called) )\S.*$", text):
+        return ending[1] + new
+    return f"{_sentence(re.sub(r'^my ', '', old, flags=re.IGNORECASE))}: {new}"
+
+
 # -- English -----------------------------------------------------------------------------------------------
 
 

@@ -52,13 +52,22 @@ def fitting(question: str, notes: Sequence[Note]) -> tuple[Note, ...]:
 
 
 def naming(words: str, notes: Sequence[Note]) -> Note | None:
-    """The note that a person means: the only one that holds these words, else the one that fits them best."""
+    """The one note that a person means: the only one that holds these words, else the one that fits them best."""
+    among = holding(words, notes) or tuple(notes)
+    best = among if len(among) == 1 and holding(words, among) else fitting(words, among)
+    return best[0] if len(best) == 1 else None
+
+
+def holding(words: str, notes: Sequence[Note]) -> tuple[Note, ...]:
+    """The notes in which these words stand."""
     plain = _plain(words)
-    holding = [note for note in notes if plain and plain in _plain(note.text)]
-    if len(holding) == 1:
-        return holding[0]
-    best = fitting(words, holding or notes)
-    return best[0] if len(best) == 1 or holding else None
+    return tuple(note for note in notes if plain and plain in _plain(note.text))
+
+
+def is_personal(question: str) -> bool:
+    """Whether a question is about the person, as far as it shows."""
+    personal = re.search(r"\b(?:i|i'm|me|my|mine)\b|私|わたし|僕|ぼく|俺", _plain(question))
+    return personal is not None or any(meaning.startswith("#") for meaning in meanings(question))
 
 
 def meanings(text: str) -> frozenset[str]:

@@ -14,7 +14,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Warning:
+class FileWarning:
     """Something about a memory file that its person should hear: a key of the catalog and its values."""
 
     key: str
@@ -45,7 +45,7 @@ def vouched(files: Files, space: Space, target: Target, doc: Document) -> frozen
         return vouched_in(rd, space, target, doc)
 
 
-def warnings(files: Files, space: Space) -> tuple[Warning, ...]:
+def warnings(files: Files, space: Space) -> tuple[FileWarning, ...]:
     """What the person should be told about their files when a session opens; never the words."""
     return tuple(warning for target in files.targets(space) for warning in _warnings(files, space, target))
 
@@ -68,18 +68,18 @@ def pending_texts(files: Files, space: Space) -> tuple[str, ...]:
     )
 
 
-def _warnings(files: Files, space: Space, target: Target) -> list[Warning]:
+def _warnings(files: Files, space: Space, target: Target) -> list[FileWarning]:
     try:
         doc = files.read(space, target).doc
     except textfile.Unreadable as error:
-        return [Warning(error.key, {name: str(value) for name, value in error.values.items()})]
+        return [FileWarning(error.key, {name: str(value) for name, value in error.values.items()})]
     counts = {
         "memory.bad_bytes": doc.bad_bytes,
         "memory.left_out": snapshot.left_out(doc, files.settings.budget(target)),
         "memory.not_shown": len(snapshot.hidden(doc, vouched(files, space, target, doc))),
     }
     name = files.home.memory_file(space.name, target).name
-    return [Warning(key, {"file": name, "count": count}) for key, count in counts.items() if count]
+    return [FileWarning(key, {"file": name, "count": count}) for key, count in counts.items() if count]
 
 
 def _store(files: Files, space: Space, target: Target) -> review.Store:

@@ -24,7 +24,7 @@ from gateway.memory.proposals import Ending as Ending
 from gateway.memory.proposals import Judgement
 from gateway.memory.proposals import Outcome as Outcome
 from gateway.memory.proposals import Proposal as Proposal
-from gateway.memory.reading import Warning as Warning
+from gateway.memory.reading import FileWarning as FileWarning
 from gateway.ports import Clock
 from gateway.records import (
     Action,
@@ -82,7 +82,7 @@ class Memory:
         memory, user = (reading.block(self._files, space, target) for target in Target)
         return memory, user
 
-    def warnings(self, space: Space) -> tuple[Warning, ...]:
+    def warnings(self, space: Space) -> tuple[FileWarning, ...]:
         """What the person should be told about their files when a session opens; never the words."""
         return reading.warnings(self._files, space)
 

@@ -116,11 +116,13 @@ class Database:
         return version
 
     def close(self) -> None:
-        """Close every connection. The last one of all processes checkpoints, which is why the lock is held."""
-        with contextlib.ExitStack() as held:
-            # Not free in time: then its holder is connected too, and we are not the last.
+        """Close every connection. The last one of all processes checkpoints, which is why the lock is held.
+
+        When the lock is not free in time, its holder is connected too, and we are not the last.
+        """
+        with contextlib.ExitStack() as alone:
             with contextlib.suppress(StoreBusy):
-                held.enter_context(self._alone())
+                alone.enter_context(self._alone())
             with self._idle_guard:
                 closing = [*self._idle, *([self._watcher] if self._watcher else []), self._writer]
                 self._closed, self._idle, self._watcher = True, [], None
@@ -164,7 +166,10 @@ class Database:
             if not self._closed and len(self._idle) < _IDLE_READERS:
                 self._idle.append(connection)
                 return
-        connection.close()
+        with contextlib.ExitStack() as alone:
+            with contextlib.suppress(StoreBusy):
+                alone.enter_context(self._alone())
+            connection.close()
 
     def _refuse_closed(self) -> None:
         if self._closed:

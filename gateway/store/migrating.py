@@ -33,9 +33,14 @@ def steps() -> tuple[Step, ...]:
         key=lambda file: file.name,
     )
     found = tuple(Step(int(file.name.partition("_")[0]), file.read_text(encoding="utf-8")) for file in files)
-    if [step.number for step in found] != list(range(1, len(found) + 1)):
-        raise Broken("the migrations are not numbered 1, 2, 3 …")
+    check(found)
     return found
+
+
+def check(steps: Sequence[Step]) -> None:
+    """Raises Broken unless the steps are numbered 1, 2, 3 …: `user_version` counts them."""
+    if [step.number for step in steps] != list(range(1, len(steps) + 1)):
+        raise Broken("the migrations are not numbered 1, 2, 3 …")
 
 
 def version(connection: sqlite3.Connection) -> int:

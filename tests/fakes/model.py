@@ -136,6 +136,9 @@ class ModelServer:
         self.key: str | None = None
         """When set, any other key is answered with 401."""
         self.models: tuple[str, ...] = MODELS
+        self.connections = 0
+        """How many connections have carried a request."""
+        self._seen: set[object] = set()
         self._requests: list[Recorded] = []
         self._scripts: list[Script] = []
         self._changed = threading.Condition()
@@ -158,9 +161,7 @@ class ModelServer:
     def calls_many(self, *calls: tuple[str, Json | str], text: str = "", **how: Any) -> None:
         """Call several tools in one answer; arguments that are a str are sent as they are."""
         self._add(
-            Script(
-                text=text, tool_calls=tuple(_call(number, *call) for number, call in enumerate(calls)), **how
-            )
+            Script(text=text, tool_calls=tuple(_call(number, *call) for number, call in enumerate(calls)), **how)
         )
 
     def fails(
@@ -180,9 +181,7 @@ class ModelServer:
 
     def says_raw(self, body: bytes | str, *, content_type: str = "application/json", **how: Any) -> None:
         """Answer with exactly this body."""
-        self._add(
-            Script(raw=body.encode() if isinstance(body, str) else body, content_type=content_type, **how)
-        )
+        self._add(Script(raw=body.encode() if isinstance(body, str) else body, content_type=content_type, **how))
 
     def streams_events(self, *events: Json, **how: Any) -> None:
         """Stream exactly these events (a request without streaming gets the text of none of them)."""
@@ -284,6 +283,9 @@ class ModelServer:
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         recorded = Recorded(request.method, request.path, dict(request.headers), await request.read())
+        if request.transport is not None and request.transport not in self._seen:
+            self._seen.add(request.transport)
+            self.connections += 1
         asked = recorded.json
         script = self._take(recorded, asked)
         if not self._key_fits(request):

@@ -4,21 +4,19 @@ Deciding and writing is `memory.writing`; here a person's words become a call to
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from gateway import words
 from gateway.conversation import notices
+from gateway.conversation.commands import deciding
 from gateway.conversation.commands.call import Act, Call, Said, Services, View
-from gateway.errors import NotFound, Refused
+from gateway.errors import Refused
 from gateway.memory import asking, entries, snapshot
 from gateway.memory.proposals import Proposal
-from gateway.memory.writing import Decision
-from gateway.records import Action, Operation, Origin, Outgoing, Write
-from gateway.store import outbox, people, sessions, writes
-from gateway.store.db import Reader, Transaction
+from gateway.records import Action, Operation, Origin, Outgoing
+from gateway.store import people, sessions, writes
+from gateway.store.db import Transaction
 
 LATER = frozenset(("edit", "undo", "why", "log", "tidy"))
-ALL = "all"
 
 
 def memory(services: Services, call: Call) -> Said:
@@ -117,48 +115,16 @@ _SUBCOMMANDS: Mapping[str, Act] = {
 # -- deciding --------------------------------------------------------------------------------------------
 
 
-class Decide(Protocol):
-    """`Memory.approve` or `Memory.reject`."""
-
-    def __call__(self, id: int, by: str, through: int | None = None) -> Decision: ...
-
-
-def _decide(services: Services, call: Call, decide: Decide) -> Said:
-    """Decide each named write by itself; one that cannot be does not stop the others."""
+def _decide(services: Services, call: Call, act: deciding.Act) -> Said:
     named = call.words[1:]
-    if not named:
-        raise Refused("memory.which")
-    ids = _all_ids(services, call) if [name.lower() for name in named] == [ALL] else _ids(named)
-    results = [[write_id, _decide_one(services, call, decide, write_id)] for write_id in ids]
-    return Said("decisions", {"results": results})
-
-
-def _decide_one(services: Services, call: Call, decide: Decide, write_id: int) -> str:
-    """The key of what to say about this id."""
-    try:
-        with services.db.read() as rd:
-            if not services.access.may_decide(rd, call.person, writes.get(rd, write_id).space):
-                raise NotFound("write.unknown", id=write_id)
-        return f"decision.{decide(write_id, call.person.key, through=call.message.id).ending.value}"
-    except Refused as refused:
-        return refused.key
-
-
-def _ids(named: Sequence[str]) -> list[int]:
-    texts = [text for name in named for text in name.replace(",", " ").split()]
-    if not all(text.isascii() and text.isdecimal() and len(text) <= 15 for text in texts):
-        raise Refused("memory.which")
-    return list(dict.fromkeys(int(text) for text in texts))
-
-
-def _all_ids(services: Services, call: Call) -> list[int]:
-    """Everything staged that this person may decide; not a row redrawn since its card was last shown."""
-    with services.db.read() as rd:
-        staged = writes.staged(rd, None if call.is_owner else call.space.id)
-        ids = [write.id for write in staged if outbox.shows_as_it_is(rd, write)]
-    if not ids:
-        raise Refused("pending.none")
-    return ids
+    if [name.lower() for name in named] == [deciding.ALL]:
+        ids = deciding.waiting(services, None if call.is_owner else call.space.id)
+        if not ids:
+            raise Refused("pending.none")
+    else:
+        ids = deciding.ids(named)
+    results = [deciding.decide(services, call.person, act, id, call.message.id) for id in ids]
+    return Said("decisions", {"results": [[result.write, result.key, result.values] for result in results]})
 
 
 # -- views -----------------------------------------------------------------------------------------------
@@ -191,30 +157,13 @@ def decisions_text(services: Services, row: Outgoing, language: str) -> str:
     """One line for each id."""
     results = row.values.get("results", ())
     assert isinstance(results, Sequence)
-    return "\n".join(_decision_line(services, write_id, key, language) for write_id, key in results)
-
-
-def _decision_line(services: Services, write_id: int, key: str, language: str) -> str:
-    with services.db.read() as rd:
-        write = _find(rd, write_id)
-    if write is None:
-        return words.text("write.unknown", language, id=write_id)
-    reason = notices.reason(write, language) if write.reason else ""
-    gist = notices.gist(write)
-    return words.text(key, language, id=write_id, gist=gist, by=notices.escape(write.decided_by), reason=reason)
+    return "\n".join(deciding.line(services, deciding.Result(*result), language) for result in results)
 
 
 def not_saved_text(services: Services, row: Outgoing, language: str) -> str:
     """Why `/remember` did not save."""
     reason = words.text(str(row.values["reason"]), language, **row.values)
     return words.text("notice.not_saved", language, reason=reason)
-
-
-def _find(rd: Reader, write_id: int) -> Write | None:
-    try:
-        return writes.get(rd, write_id)
-    except NotFound:
-        return None
 
 
 VIEWS: Mapping[str, View] = {
