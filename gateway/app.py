@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gateway import broker, failpoints, llm, policy, rq_queue, settings
+from gateway import broker, failpoints, health, llm, policy, rq_queue, settings
 from gateway.chat import Chat
 from gateway.conversation import commands
 from gateway.conversation.access import Access
@@ -26,7 +26,7 @@ from gateway.conversation.lanes import Lanes, kind_of
 from gateway.conversation.rendering import Renderer
 from gateway.conversation.router import Router
 from gateway.conversation.turn import Turns
-from gateway.errors import ConfigError, NotFound
+from gateway.errors import ConfigError, NotFound, Refused, TryLater
 from gateway.home import Home
 from gateway.housekeeping import Housekeeping
 from gateway.jobs import ReviewJob
@@ -41,6 +41,7 @@ log = logging.getLogger(__name__)
 
 DRAIN_SECONDS = 20.0
 FLUSH_SECONDS = 5.0
+REPORT_SECONDS = 2.0
 WORKER_PAUSE_SECONDS = 0.5
 DEVNULL = subprocess.DEVNULL
 
@@ -129,7 +130,7 @@ class Gateway:
     async def running(self) -> AsyncIterator[None]:
         """Lanes, delivery, housekeeping and the doorbell run while the body does; then they end in order."""
         await asyncio.to_thread(self.housekeeping.recover)
-        keeping = (self.housekeeping.run, self._listen) if self.holds_home else ()
+        keeping = (self.housekeeping.run, self._listen, self._report) if self.holds_home else ()
         async with asyncio.TaskGroup() as group:
             background = [group.create_task(part()) for part in (self.lanes.run, self.delivery.run, *keeping)]
             try:
@@ -185,6 +186,14 @@ class Gateway:
         if platform is not None and platform.serves(chat):
             return True
         return chat.platform == "terminal" and not textfile.is_locked(self.core.home.chat_lock(chat.id))
+
+    async def _report(self) -> None:
+        """Leave for `hikae status` how the platforms are."""
+        reporter = health.Reporter(self.core.home, self.core.clock, self.core.loaded.config_sha256, self.platforms)
+        while True:
+            with suppress(TryLater, Refused):  # a full disk is told by those who lose something
+                await asyncio.to_thread(reporter.report)
+            await asyncio.sleep(REPORT_SECONDS)
 
     async def _listen(self) -> None:
         """Wake the delivery for each byte that workers and commands send."""

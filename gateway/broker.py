@@ -89,22 +89,13 @@ class Broker:
             return ""
         if not self._ours:
             return "The configured Redis does not answer. Start it, or check redis.url (REDIS_URL)."
-        too_long = self._socket_path_too_long()
+        too_long = _socket_path_too_long(self._home)
         if too_long:
             return too_long
         server = find_server()
         if server is None:
             return _NO_SERVER
         return self._start(server)
-
-    def _socket_path_too_long(self) -> str:
-        path = self._home.redis_socket.absolute()
-        if len(bytes(path)) <= LONGEST_SOCKET_PATH:
-            return ""
-        return (
-            f"The path of the home is too long for a socket: {path} has {len(bytes(path))} bytes, "
-            f"{LONGEST_SOCKET_PATH} are possible. Use a home with a shorter path, or set REDIS_URL."
-        )
 
     def _start(self, server: Path) -> str:
         if self._run(server):
@@ -175,6 +166,21 @@ class Broker:
         except subprocess.TimeoutExpired:
             server.kill()
             server.wait()
+
+
+def own_problem(home: Home) -> str:
+    """Why our own Redis could not be started in this home, a sentence; "" if it could. Starts none."""
+    return _socket_path_too_long(home) or ("" if find_server() else _NO_SERVER)
+
+
+def _socket_path_too_long(home: Home) -> str:
+    path = home.redis_socket.absolute()
+    if len(bytes(path)) <= LONGEST_SOCKET_PATH:
+        return ""
+    return (
+        f"The path of the home is too long for a socket: {path} has {len(bytes(path))} bytes, "
+        f"{LONGEST_SOCKET_PATH} are possible. Use a home with a shorter path, or set REDIS_URL."
+    )
 
 
 def find_server() -> Path | None:

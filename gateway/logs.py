@@ -29,7 +29,19 @@ FILES = 5
 """Together at most 25 MB: agent.log and agent.log.1 to .4."""
 
 _OURS = ("gateway", "workers")
-_TALKATIVE = ("httpx", "httpcore", "telegram", "discord", "openai", "anthropic", "rq", "redis", "asyncio")
+_TALKATIVE = (
+    "httpx",
+    "httpx2",
+    "httpcore",
+    "httpcore2",
+    "telegram",
+    "discord",
+    "openai",
+    "anthropic",
+    "rq",
+    "redis",
+    "asyncio",
+)
 _ROOT = Path(__file__).parent.parent
 
 _bound: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxyType({}))

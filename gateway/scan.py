@@ -81,7 +81,7 @@ _SECRETS = tuple(
 _SECRET_NAME = (
     r"(?:pass(?:word|wort|phrase|code)|passwd|pwd|kennwort|contraseña|senha|mot de passe|пароль|"
     r"パスワード|暗証番号|密码|密碼|비밀번호|(?:api|secret|access|private)[ _-]?(?:key|token)|"
-    r"[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET|PASSWORD)|\bPIN\b|auth token|bearer token)"
+    r"\b[A-Z][A-Z0-9_]{0,40}_(?:KEY|TOKEN|SECRET|PASSWORD)|\bPIN\b|auth token|bearer token)"
 )
 _PASSWORD = re.compile(
     rf"{_SECRET_NAME}[\"'`*]*\s*(?P<told>[:=]|は|\bis\b|\bist\b|\bes\b|\best\b|\bé\b|は、|は:)\s*[\"'`*]*"
@@ -89,7 +89,7 @@ _PASSWORD = re.compile(
     re.IGNORECASE,
 )
 _NO_VALUE = re.compile(
-    r"\$|<|\{|\[|\*{2,}|\.{3}|https?:|[~/]|(?:none|null|empty|required|optional|unknown|secret|hidden|todo|"
+    r"\$|<|\{|\[|\*{2,}|\.{3}|https?:|[~/]|\d+-?(?:bit|byte|day|hour|char|min|month|year)|(?:none|null|empty|required|optional|unknown|secret|hidden|todo|"
     r"redacted|changeme|example|xxx+|rotated|stored|saved|kept|see|in|not|needed|managed|1password|bitwarden|"
     r"keepass\w*|lastpass|vault)\b",
     re.IGNORECASE,

@@ -81,8 +81,9 @@ _EN: Mapping[str, str] = {
     "card.rests_on": 'Because you said: "{quote}"',
     "card.usage": "Memory would then be at {usage}",
     "card.commands": "/memory approve {id} · /memory reject {id}",
-    "card.remembered": "✓ Remembered: {what} (approved by {by})\nIn the prompt from the next conversation on.",
-    "card.rejected": "✗ {id} was rejected by {by}.",
+    "card.remembered": "✓ Remembered: {what}{who}\nIn the prompt from the next conversation on.",
+    "card.rejected": "✗ {id} was rejected{who}.",
+    "card.by": " (by {by})",
     "card.expired": "{id} expired without a decision. Nothing was changed.",
     "card.failed": "{id} could not be remembered: {reason}",
     "button.approve": "Approve",
@@ -164,6 +165,9 @@ _EN: Mapping[str, str] = {
     "help.model": "which model answers",
     "help.home": "cards and notices come to this chat",
     "help.whoami": "who you are to me",
+    "cli.no_terminal": "{question} Say --yes to do it: there is no terminal to ask in.",
+    "review.not_failed": "Review {id} has not failed, so there is nothing to retry.",
+    "review.which": "Say which: ids as `hikae reviews list` shows them, or all.",
     "gateway.running": "A gateway already runs on {home} (pid {pid}). Stop it first, or use another --home.",
 }
 

@@ -114,9 +114,7 @@ class Bot:
         """Run every review that is due, as a worker does, and let what they have to say be said."""
 
         def work() -> None:
-            burst.work_off(
-                self.home, self.core.db, self.core.clock, lambda job: runtime.run(self.home, job)
-            )
+            burst.work_off(self.home, self.core.db, self.core.clock, lambda job: runtime.run(self.home, job))
 
         await asyncio.to_thread(work)
         self.gateway.delivery.wake()

@@ -91,7 +91,9 @@ def test_every_command_has_a_line_in_help() -> None:
 
 def test_no_file_names_a_package_registry() -> None:
     """Where packages come from is the machine's business."""
-    hosts = re.compile("|".join(("py" + "pi\\.org", "python" + "hosted", "registry\\.npm" + "js", "deb\\.deb" + "ian")))
+    hosts = re.compile(
+        "|".join(("py" + "pi\\.org", "python" + "hosted", "registry\\.npm" + "js", "deb\\.deb" + "ian"))
+    )
     tracked = subprocess.run(("git", "ls-files", "-z"), cwd=ROOT, capture_output=True, check=False).stdout
     files = [ROOT / name for name in tracked.decode().split("\0") if name]
     naming = [str(path) for path in files if path.is_file() and hosts.search(path.read_text("utf-8", "replace"))]

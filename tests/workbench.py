@@ -1,9 +1,9 @@
 """A home with reviews that are due, for tests of real workers: no gateway, no chat platform.
 
-    bench.due("I live in Bergen")
-    bench.model.calls("memory", action="add", …)
-    worker = bench.worker()
-    bench.until(bench.all_done)
+bench.due("I live in Bergen")
+bench.model.calls("memory", action="add", …)
+worker = bench.worker()
+bench.until(bench.all_done)
 """
 
 import json
@@ -14,23 +14,25 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from redis import Redis
+from redis.exceptions import RedisError
 
 from gateway import broker, settings
 from gateway.chat import Chat
 from gateway.home import Home
 from gateway.memory import tool
 from gateway.records import Review, Role, Session, Target
-from gateway.store import locks, messages, people, reviews, sessions, textfile, usage, writes
+from gateway.store import messages, people, reviews, sessions, textfile, usage, writes
 from gateway.store.db import Database
 from tests.fakes.model import ModelServer
 
 PATIENCE_SECONDS = 30.0
+ROOT = Path(__file__).parent.parent
 PROMPT = "You are hikae."
 TOOLS = json.dumps([tool.definition((Target.MEMORY, Target.USER))])
 
@@ -62,7 +64,7 @@ class Workbench:
 
     # -- what was said -------------------------------------------------------------------------------
 
-    def due(self, *said: str, answer: str = "I see.") -> Review:
+    def due(self, *said: str, answer: str = "I see.", answered: bool = True) -> Review:
         """A chat in which this was said and answered, and whose review is due."""
         self.chats += 1
         now = WallClock().now()
@@ -72,7 +74,7 @@ class Workbench:
             session = sessions.new_id(now)
             sessions.open(tx, _session(session, space.id, chat, now))
             for words in said:
-                self._turn(tx, session, space.id, chat, words, answer)
+                self._turn(tx, session, space.id, chat, words, answer if answered else "")
             reviews.make_due(tx, session, space.id, len(said), 1, "interval", now)
             return reviews.get(tx, session, len(said))
 
@@ -83,8 +85,9 @@ class Workbench:
         question = messages.keep(tx, new)
         assert question is not None
         messages.begin(tx, question, session, turn, 1, "[09:00] ", None)
-        row = messages.NewMessage(space=space, chat=chat, person="", role=Role.ASSISTANT, text=answer, at=now)
-        messages.keep(tx, _in_turn(row, session, turn, question))
+        if answer:
+            row = messages.NewMessage(space=space, chat=chat, person="", role=Role.ASSISTANT, text=answer, at=now)
+            messages.keep(tx, _in_turn(row, session, turn, question))
 
     # -- what became of it ---------------------------------------------------------------------------
 
@@ -127,7 +130,7 @@ class Workbench:
         """Start `python -m workers` as a service manager would."""
         process = subprocess.Popen(
             [sys.executable, "-m", "workers", "--home", str(self.home.path), *arguments],
-            cwd=Path(__file__).parent.parent,
+            cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -138,13 +141,14 @@ class Workbench:
 
     def rq_worker(self, supervisor: subprocess.Popen[bytes]) -> int:
         """The pid of a supervisor's RQ worker, once it is there."""
-        return self._child(supervisor.pid, "--rq-worker")
+        return self.child(supervisor.pid, "--rq-worker")
 
     def work_horse(self, supervisor: subprocess.Popen[bytes]) -> int:
         """The pid of the process that does the review now."""
-        return self._child(self.rq_worker(supervisor), "--rq-worker")
+        return self.child(self.rq_worker(supervisor), "--rq-worker")
 
-    def _child(self, parent: int, word: str) -> int:
+    def child(self, parent: int, word: str) -> int:
+        """The pid of a child whose command line holds this word, once it is there."""
         found: list[int] = []
 
         def look() -> bool:
@@ -182,7 +186,12 @@ class Workbench:
         self.db.close()
 
     def worker_is_up(self) -> bool:
-        return locks.is_locked(self.home.worker_lock) and "worker.started" in self.log()
+        """Whether a supervisor runs and its RQ worker listens."""
+        try:
+            with self.redis() as redis:
+                return bool(redis.smembers("rq:workers"))
+        except RedisError:
+            return False
 
 
 def children(parent: int) -> Sequence[int]:
@@ -233,8 +242,6 @@ def _session(id: str, space: int, chat: Chat, at: datetime) -> Session:
 
 
 def _in_turn(row: messages.NewMessage, session: str, turn: int, question: int) -> messages.NewMessage:
-    from dataclasses import replace
-
     return replace(row, session=session, turn=turn, round=1, generation=1, answers=question)
 
 

@@ -7,6 +7,7 @@ the RQ worker, which it starts by this same command with `--rq-worker`; and that
 import argparse
 import contextlib
 import logging
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from gateway.store.db import Database, Unusable
 from workers import burst, rq_worker, runtime
 from workers.supervisor import Supervisor
 
-log = logging.getLogger(__name__)
+log = logging.getLogger("workers")  # __name__ is "__main__" here, which is nobody's
 
 _FOR_A_FORMER_WORKER_SECONDS = 15.0
 """With a parent, the worker of a former parent may still be finishing its review."""
@@ -54,7 +55,9 @@ def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m workers", description="Review what was said, and more.")
     parser.add_argument("--home", help="the home to work for (default: $HIKAE_HOME, else ~/.hikae)")
     parser.add_argument("--burst", action="store_true", help="work off what is due, then end")
-    parser.add_argument("--with-parent", type=int, metavar="PID", help="end when this parent process ends")
+    parser.add_argument(
+        "--with-parent", type=int, nargs="?", const=os.getppid(), metavar="PID", help="end when the parent ends"
+    )
     parser.add_argument("--rq-worker", metavar="NAME", help=argparse.SUPPRESS)
     return parser.parse_args(argv)
 

@@ -32,6 +32,11 @@ def claim_of(job: ReviewJob) -> str:
     return _CLAIM + job.id
 
 
+def job_id_of(claimed: Review) -> str:
+    """The id of the job whose claim it is."""
+    return claimed.claim.removeprefix(_CLAIM)
+
+
 def void_abandoned(db: Database, home: Home, clock: Clock) -> int:
     """Put back the reviews whose process is gone; returns how many. Several processes may do so at once."""
     with db.read() as rd:
@@ -82,10 +87,10 @@ def _abandoned(rd: Reader, home: Home) -> Iterator[Review]:
 def _give_up_or_put_back(tx: Transaction, review: Review, clock: Clock) -> None:
     if is_last(review):
         # Perhaps it is this review that kills its process: it must not do so for ever.
-        reviews.fail(tx, review.session, review.turn, review.claim, "review.killed", clock.now())
+        reviews.fail(tx, review.session, review.turn, review.claim, "killed", clock.now())
     else:
         reviews.void(tx, review.session, review.turn, review.claim)
 
 
 def _lock_of(review: Review, home: Home) -> Path:
-    return home.job_lock(review.claim.removeprefix(_CLAIM))
+    return home.job_lock(job_id_of(review))

@@ -53,7 +53,7 @@ def review(session: str, turn: int, attempt: int) -> None:
 def run(home: Home, job: ReviewJob) -> None:
     """Do one job, if it is still to be done. Returns whatever happens."""
     try:
-        with logs.bind(job=job.id, session=job.session), _opened(home) as runtime:
+        with _opened(home) as runtime:
             runtime.review(job)
     except Exception:
         # Before anything was claimed: the review is still due, and somebody will ring for it again.
@@ -88,10 +88,15 @@ class Runtime:
             if claimed is None:
                 log.info("review.not_to_be_done")
                 return
-            reviewer = Reviewer(self.db, self.memory, self.settings, self.clock, job.id)
-            ending = self._do(reviewer, claimed)
-            _log_completion(job, reviewer.used, ending)
+            # Only what stands in our own rows may be logged: a ring could name anything.
+            with logs.bind(job=due.job_id_of(claimed), session=claimed.session):
+                self._do_claimed(claimed)
         doorbell.ring(self.home)
+
+    def _do_claimed(self, claimed: Review) -> None:
+        reviewer = Reviewer(self.db, self.memory, self.settings, self.clock, due.job_id_of(claimed))
+        ending = self._do(reviewer, claimed)
+        _log_completion(reviewer, ending)
 
     @contextmanager
     def _claimed(self, job: ReviewJob) -> Iterator[Review | None]:
@@ -127,18 +132,18 @@ class Runtime:
             return ending
         except ModelRefused as refused:
             log.error("review.model_refused", extra={"status": refused.status})
-            return self._fail(reviewer, claimed, "review.model_refused")
+            return self._fail(reviewer, claimed, "model_refused")
         except TryLater as busy:
             log.warning("review.busy", extra={"error": type(busy).__name__, "after": busy.after})
-            return self._again(reviewer, claimed, "review.busy", busy.after)
+            return self._again(reviewer, claimed, "busy", busy.after)
         except Refused as refused:  # a memory file that cannot be read or changed
             log.warning("review.refused", extra={"reason": refused.key})
-            return self._again(reviewer, claimed, "review.refused")
+            return self._again(reviewer, claimed, "file_refused")
         except Exception:
             log.exception("review.broken")
             if claimed.attempts % due.MOST_ATTEMPTS >= _MOST_BROKEN:
-                return self._fail(reviewer, claimed, "review.broken")
-            return self._again(reviewer, claimed, "review.broken")
+                return self._fail(reviewer, claimed, "broken")
+            return self._again(reviewer, claimed, "broken")
 
     async def _think_and_commit(self, reviewer: Reviewer, claimed: Review) -> Ending:
         model = llm.build(self.settings.review_model() or self.settings.chat_model())
@@ -171,10 +176,11 @@ class Runtime:
                 usage.add(tx, one)
 
 
-def _log_completion(job: ReviewJob, used: Sequence[Usage], ending: Ending) -> None:
+def _log_completion(reviewer: Reviewer, ending: Ending) -> None:
+    used = reviewer.used
     log.info(
         "Background review complete: job=%s calls=%d in=%d out=%d cached=%d result=%s",
-        job.id,
+        reviewer.job,
         len(used),
         sum(one.input for one in used),
         sum(one.output for one in used),

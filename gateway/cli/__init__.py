@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gateway import __version__
-from gateway.errors import ConfigError, GatewayError
+from gateway.errors import ConfigError, GatewayError, NotAllowed
 
 if TYPE_CHECKING:
     from gateway.home import Home
@@ -97,7 +97,9 @@ json_option = click.option(
 
 def emit(value: object) -> None:
     """Print one JSON value."""
-    click.echo(json.dumps(value, ensure_ascii=False, default=str))
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    # An argument that is no UTF-8 comes back in its error as half a surrogate pair, which cannot be printed.
+    click.echo(text.encode("utf-8", "replace").decode())
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -134,5 +136,5 @@ def confirmed(question: str, *, yes: bool) -> bool:
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise click.UsageError(f"{question} Say --yes to do it: there is no terminal to ask in.")
-    return bool(click.confirm(question))
+        raise NotAllowed("cli.no_terminal", question=question)
+    return bool(click.confirm(question, err=True))

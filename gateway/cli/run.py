@@ -92,6 +92,7 @@ def _has_input() -> bool:
 def say_start(core: app.Core) -> None:
     """What the person who starts the bot should know: the model, warnings, and how to become the owner."""
     model = core.loaded.settings.chat_model()
-    click.echo(f"hikae · home {core.home.path} · model: {model.why}", err=True)
+    click.echo(f"hikae · home {core.home.path} · model {model.name or model.provider}", err=True)
+    click.echo(f"({model.why})", err=True)
     for warning in core.loaded.warnings:
         click.echo(f"Note: {warning}", err=True)

@@ -13,6 +13,7 @@ from gateway.memory.proposals import unkept
 from gateway.records import Action, Operation, Outgoing, Status, Target, Write
 
 EXCERPT_CHARS = 120
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~=$&^])")
 
 
@@ -30,6 +31,11 @@ class Rendered:
 def escape(text: str) -> str:
     """Words as they are, for a text that is read as Markdown."""
     return _SPECIAL.sub(r"\\\1", text)
+
+
+def unescape(text: str) -> str:
+    """A text of ours as a terminal shows it: `escape` undone."""
+    return _ESCAPED.sub(r"\1", text)
 
 
 def excerpt(text: str) -> str:
@@ -107,14 +113,18 @@ def card(write: Write, row: Outgoing, usage: str, language: str) -> Rendered:
     return Rendered("\n".join(lines), buttons=(buttons,))
 
 
-def decided(write: Write, row: Outgoing, language: str) -> Rendered:
-    """What a card says after the decision. A rejected, expired or failed one says so without the words."""
+def decided(write: Write, row: Outgoing, by: str, language: str) -> Rendered:
+    """What a card says after the decision. A rejected, expired or failed one says so without the words.
+
+    `by` is who decided, "" when it was the person whose chat this is.
+    """
+    who = words.text("card.by", language, by=escape(by)) if by else ""
     match write.status:
         case Status.APPLIED | Status.APPROVED:
-            text = words.text("card.remembered", language, what=gist(write), by=escape(write.decided_by))
+            text = words.text("card.remembered", language, what=gist(write), who=who)
             return Rendered(text, buttons=((button("use_now", row, language),),), silent=True)
         case Status.REJECTED:
-            text = words.text("card.rejected", language, id=write.id, by=escape(write.decided_by))
+            text = words.text("card.rejected", language, id=write.id, who=who)
         case Status.EXPIRED:
             text = words.text("card.expired", language, id=write.id)
         case _:

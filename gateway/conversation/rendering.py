@@ -91,7 +91,10 @@ class Renderer:
             return None
         if write.status is Status.STAGED:
             return self._card(row, language)
-        return notices.decided(write, row, language)
+        with self.services.db.read() as rd:
+            known = people.chat(rd, row.chat)
+        by = "" if known is not None and known.person == write.decided_by else write.decided_by
+        return notices.decided(write, row, by, language)
 
     def _write(self, row: Outgoing) -> Write | None:
         with self.services.db.read() as rd:

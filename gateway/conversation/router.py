@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from gateway import failpoints, words
 from gateway.chat import Chat, Person
-from gateway.conversation import commands, taps
+from gateway.conversation import commands, taps, telling
 from gateway.conversation.commands.call import Call, Said, Services
 from gateway.conversation.lanes import Lanes
 from gateway.conversation.turn import Turns
@@ -78,7 +78,9 @@ class Router:
         with self.services.db.write() as tx:
             running = messages.next_waiting(tx, chat, (Role.USER,))
             if running is not None and running.turn:
-                messages.finish(tx, running.id, Done.STOPPED, self.services.clock.now())
+                now = self.services.clock.now()
+                messages.finish(tx, running.id, Done.STOPPED, now)
+                telling.put(tx, running, now)
 
     def _run(self, message: Message, name: str, rest: str) -> ReviewJob | None:
         try:
@@ -138,6 +140,7 @@ class Router:
             if not messages.finish(tx, message.id, Done.FAILED, now):
                 return
             self._keep_apology(tx, messages.get(tx, message.id))
+            telling.put(tx, message, now)
             outbox.put(
                 tx,
                 NewOutgoing(

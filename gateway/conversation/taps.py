@@ -66,7 +66,8 @@ def use_now(services: Services, row: Outgoing) -> None:
 
 
 def _decide(
-    services: Services, action: str, row: Outgoing, write: int, person: Person, message: Message, text: str) -> None:
+    services: Services, action: str, row: Outgoing, write: int, person: Person, message: Message, text: str
+) -> None:
     try:
         match action:
             case "approve":

@@ -128,7 +128,6 @@ class Toolbox:
                 message=self.message.id,
                 session=self.session.id,
                 approval_required=approval_required,
-                card_chat=self.message.chat,
             )
         )
         return self._breaker.answer(memory_tool.result(outcome))

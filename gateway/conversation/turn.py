@@ -14,7 +14,7 @@ from datetime import datetime
 
 from gateway import failpoints, policy, transcript, words
 from gateway.chat import Chat, Person
-from gateway.conversation import firstwords, prompt, tools
+from gateway.conversation import firstwords, prompt, telling, tools
 from gateway.conversation.access import Access
 from gateway.conversation.freezing import Freezer
 from gateway.errors import ModelBusy, ModelRefused, StoreBusy
@@ -23,7 +23,7 @@ from gateway.memory.writing import Memory
 from gateway.ports import Clock, Model, ModelAnswer, ModelRequest, Tokens
 from gateway.records import Done, Message, NewOutgoing, Role, Session, Space, ToolCall, Usage
 from gateway.settings import Home, Settings
-from gateway.store import messages, outbox, people, reviews, sessions, textfile, usage, writes
+from gateway.store import messages, outbox, people, reviews, sessions, textfile, usage
 from gateway.store.db import Database, Transaction
 
 log = logging.getLogger(__name__)
@@ -250,10 +250,7 @@ class Turns:
         shows = message.platform_id if messages.count_waiting(tx, message.chat) else ""
         reply = self._outgoing(turn, f"reply-{message.id}", "reply", now)
         outbox.put(tx, replace(reply, message=answer_id, reply_to=shows))
-        unsaved = tools.ended_unsaved(turn.rounds)
-        if unsaved or writes.of_message(tx, message.id):
-            notice = self._outgoing(turn, f"turn-{message.id}", "notice", now)
-            outbox.put(tx, replace(notice, message=message.id, values={"unsaved": unsaved}))
+        telling.put(tx, message, now, unsaved=tools.ended_unsaved(turn.rounds))
         firstwords.put(tx, self.access, message.chat, Person.parse(message.person), turn.space, now)
 
     def _review_due(self, tx: Transaction, turn: Turn, now: datetime) -> ReviewJob | None:

@@ -14,7 +14,10 @@ class Remember:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """`new` is a whole statement or, where `part` is true, only what takes the place of `old`."""
+    """`new` is a whole statement or, where `part` is true, only what takes the place of `old`.
+
+    Where both are the same, the person did not say what it replaces ("actually I live in Oslo").
+    """
 
     old: str
     new: str
@@ -47,13 +50,13 @@ Wish = Remember | Replace | Remove | Search | Ask | Chatter
 
 MOST_CHARS = 4_000
 """A longer message is Chatter: nobody asks for one thing in so many words."""
-_REVIEW = re.compile(r"this is not a message of the person\b|.*\bbackground review\b", re.IGNORECASE)
-"""How a review's instruction begins (see memory/review.py, which the models may not import)."""
+_REVIEW = "Background review:"
+"""How a review's instruction begins (see memory/review.py); a person's message begins with its time."""
 
 
 def is_review(content: str) -> bool:
     """Whether a user message is the instruction of a review."""
-    return _REVIEW.match(content.strip()) is not None
+    return content.startswith(_REVIEW)
 
 
 def newest(instruction: str) -> int:
@@ -119,6 +122,8 @@ def _english_replace(text: str) -> Replace | None:
         return Replace(_bare(match["old"]), _bare(match["new"]), part=True)
     if match := _first(_CORRECTIONS, text):
         return Replace(_bare(match["old"]), _bare(match["new"]), part=False)
+    if match := _ACTUALLY.match(text):
+        return Replace(_bare(match["new"]), _bare(match["new"]), part=False)
     return None
 
 
@@ -181,8 +186,13 @@ _CORRECTIONS = _patterns(
     r"(?:in |at |to |as )?(?P<old>[^,]+?)(?:\s+any\s?more)?$",
     r"(?P<new>.+?),?\s+now,?\s+(?:and )?not\s+(?:in |at |to |as )?(?P<old>[^,]+?)(?:\s+any\s?more)?$",
     r"(?P<new>.+?),?\s+(?:and )?not\s+(?:in |at |to |as )?(?P<old>[^,]+?)\s+(?:any\s?more|any longer)[.!]*$",
+    r"(?:actually,? )?(?P<new>.+?)(?:\s+now)?,?\s+(?:instead of|no longer|rather than) (?:in |at |to |as )?"
+    r"(?P<old>[^,]+)$",
     r"(?:actually,? )?i (?:don't|do not|no longer) (?:\w+ )?(?:in |at |to |as )?(?P<old>[^,.]+?)"
     r"(?:\s+(?:any\s?more|any longer))?[,.;]\s*(?:but |now )*(?P<new>i .+?)(?:\s+now)?[.!]*$",
+)
+_ACTUALLY = re.compile(
+    r"(?:actually|correction|update)[,:]?\s+(?P<new>(?:i|i'm|my)\s.+?)(?:\s+now)?[.!]*$", re.I | re.S
 )
 _QUESTION = re.compile(
     r"\?\s*$|^(?:what|where|who|whom|whose|when|which|how|why|do|does|did|is|are|am|was|were|have|has|can|could"
@@ -214,6 +224,8 @@ def _japanese_replace(text: str) -> Replace | None:
         return Replace(_ja_bare(match["old"]), _ja_bare(match["new"]), part=True)
     if match := _first(_JA_CORRECTIONS, text):
         return Replace(_JA_I.sub("", _ja_bare(match["old"])), _ja_bare(match["new"]), part=False)
+    if match := _JA_ACTUALLY.match(text):
+        return Replace(_ja_bare(match["new"]), _ja_bare(match["new"]), part=False)
     return None
 
 
@@ -245,9 +257,11 @@ _JA_CORRECTIONS = _patterns(
     r"(?:実は|今は|いまは|訂正[:：]?|、)*(?P<new>[^、。]+)[、。](?:もう)?(?P<old>[^、。]+?)"
     r"(?:では|じゃ)(?:もう)?(?:ありません|ないです|ない)。?$",
 )
+_JA_ACTUALLY = re.compile(r"(?:実は|訂正[:：]?)、?(?:今は|いまは)?、?(?P<new>.+)$", re.DOTALL)
 _JA_SEARCHES = _patterns(
     r"(?:検索|けんさく)(?:して)?[：:\s　]+(?P<query>.+)$",
-    r"(?P<query>.+?)(?:について|のこと|に関して)?(?:を|で|、)?(?:検索|探し|さがし)(?:して|て)?" + _JA_PLEASE,
+    r"(?P<query>.+?)(?:について|のこと|に関して)?(?:(?:話した|言った)こと)?(?:を|で|、)?(?:検索|探し|さがし)(?:して|て)?"
+    + _JA_PLEASE,
     r"(?P<query>.+?)(?:について|のことを?|に関して)(?:は|、)*(?:前に|以前|この前)?(?:私たちは?|私は)?"
     r"(?:何|なに|なん)(?:を|て|と|か)?(?:話|言|い[いっ]).*$",
 )

@@ -72,6 +72,8 @@ def _adverb(word: str) -> bool:
 
 
 def _conjugated(verb: str) -> str:
+    if verb.isupper():
+        return _conjugated(verb.casefold()).upper()
     plain = verb.casefold()
     if plain in _IRREGULAR:
         return _IRREGULAR[plain]
@@ -83,7 +85,12 @@ def _conjugated(verb: str) -> str:
 
 
 def _theirs(text: str) -> str:
-    text = re.sub(r"\b(and|but) i (\w+)", lambda match: f"{match[1]} {_conjugated(match[2])}", text, flags=re.I)
+    text = re.sub(
+        r"\b(and|but)(?: that)? i (\w+)",
+        lambda match: f"{match[1]} {_conjugated(match[2])}",
+        text,
+        flags=re.IGNORECASE,
+    )
     for mine, theirs in (("my", "their"), ("mine", "theirs"), ("me", "them"), ("myself", "themselves")):
         text = re.sub(rf"\b{mine}\b", theirs, text, flags=re.IGNORECASE)
     return text

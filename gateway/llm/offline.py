@@ -85,6 +85,8 @@ def _replace(turn: Turn, wish: Replace) -> ModelAnswer:
         # A part needs the entry that it goes into, and none can be seen: an entry that is only "Oslo" says nothing.
         several = recalling.holding(wish.old, turn.known)
         return turn.say("not_changed", why=say("several" if several else "no_match", turn.language, about=wish.old))
+    if wish.old == wish.new:
+        return turn.say("offline")
     # The tool looks in the file as it is now.
     target = turn.target(about_person=about_person)
     return turn.write("replace", target, content=text, old_text=wish.old, quote=_verbatim(turn, wish.new))

@@ -89,9 +89,7 @@ class TelegramApi:
             httpx_kwargs=direct,
         )
         root = base_url.rstrip("/") or "https://api.telegram.org"
-        self._bot = _Bot(
-            token, base_url=f"{root}/bot", get_updates_request=self._fetching, request=self._calling
-        )
+        self._bot = _Bot(token, base_url=f"{root}/bot", get_updates_request=self._fetching, request=self._calling)
 
     async def connect(self) -> Me:
         """Say hello, and switch a webhook off: it would keep updates from us."""

@@ -74,15 +74,18 @@ def render(markdown: str) -> Rendered:
     plain, found = _read(markdown)
     plain, entities = plain.rstrip(), _acceptable(found[: 10 * MOST_ENTITIES])
     if not plain.strip():
-        return Rendered(_HIDDEN.sub("", text.clean(markdown)).strip() or "…")
+        return Rendered("…")
     end = text.utf16_length(plain)
     clipped = (replace(one, length=min(one.end, end) - one.offset) for one in entities if one.offset < end)
     return Rendered(plain, tuple(clipped)[:MOST_ENTITIES])
 
 
 def _read(markdown: str) -> tuple[str, list[Entity]]:
+    """Text and formats before they are made acceptable; what would show nothing stays as it was written."""
     source = _escape(_HIDDEN.sub("", text.clean(markdown)))
     plain, found = telegramify_markdown.convert(source, latex_escape=False, config=_look())
+    if not plain.strip():
+        return _HIDDEN.sub("", text.clean(markdown)).strip(), []
     return plain, [Entity(one.type, one.offset, one.length, one.url, one.language) for one in found]
 
 

@@ -27,7 +27,6 @@ LONGEST_PAUSE_SECONDS = 30.0
 CALM = timedelta(seconds=60)
 """Trouble that comes back within this time belongs to the same streak, which is reported once."""
 FORGET_OFFSET_AFTER = timedelta(days=1)
-NOT_KEPT = "telegram.not_kept"
 TRIES_PER_UPDATE = 3
 """How often an update is handed over on which the receiver breaks, before it is given up."""
 
@@ -81,7 +80,7 @@ class Polling:
             await self._api.reconnect()
             await self._pause("telegram.poll_failed", error)
         except TryLater as error:
-            await self._pause(NOT_KEPT, error)
+            await self._pause("telegram.not_kept", error)
         except TokenRefused as error:
             await self._pause("telegram.token_refused", error, state="refused")
         except Exception as error:  # noqa: BLE001 - the loop must outlive what nobody thought of
@@ -95,8 +94,8 @@ class Polling:
         self._forget_old_offset(bool(updates))
         for raw in updates:
             number = _number(raw)
-            await self._hand_over(number, raw, inbox)
             self._offset = number + 1
+            await self._hand_over(number, raw, inbox)
         self._pauses.reset()
 
     async def _hand_over(self, number: int, raw: dict[str, Any], inbox: "_Inbox") -> None:
@@ -160,8 +159,7 @@ class Polling:
             self._offset = None
 
     async def _pause(self, event: str, error: Exception, state: str = "degraded") -> None:
-        told = isinstance(error, TryLater) and (isinstance(error, TooManyCalls) or event == NOT_KEPT)
-        seconds = self._pauses.next(error.after if told else 0.0)
+        seconds = self._pauses.next(_asked_for(error))
         self.health.trouble(event, error, state)
         await asyncio.sleep(seconds)
 
@@ -243,6 +241,13 @@ class Health:
 
 _FOR_THE_OPERATOR = ("telegram.conflict", "telegram.token_refused", "telegram.round_broke")
 """Trouble that does not end by itself."""
+
+
+def _asked_for(error: Exception) -> float:
+    """How long Telegram or the receiver asks us to wait; other trouble waits as long as our own pauses."""
+    if isinstance(error, TryLater) and (isinstance(error, TooManyCalls) or not isinstance(error, PlatformBusy)):
+        return error.after
+    return 0.0
 
 
 def _number(raw: Any) -> int:

@@ -9,20 +9,23 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
+TRIES = 64
+"""How many places for a cut are looked at; each look renders a piece."""
 ZERO_WIDTH_JOINER = "\u200d"
 
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<language>[^\n]*)")
-_SPAN = re.compile(
+_FENCE = re.compile(r" {0,3}(?P<marks>`{3,20}(?!`)|~{3,20}(?!~))(?P<language>[^\n]{0,80})(?=\n|\Z)")
+_TOKEN = re.compile(
     r"""
-      (?P<code>(?P<ticks>(?<!`)`+)(?!`) [^\n]*? (?<!`)(?P=ticks)(?!`))
-    | (?P<link>!?\[ [^\]\n]* \]\( [^)\n]* \))
-    | (?P<address>https?://\S+)
-    | (?P<marked>(?P<mark>\*\*|__|~~|\|\||(?<![*\w])[*_](?![*_])) (?=\S) [^\n]*? (?<=\S) (?P=mark))
+      (?P<whole>!?\[[^\]\n]{0,500}\]\([^)\s]{1,2000}\) | https?://\S{1,2000})
+    | (?P<mark>`+ | \*\*|__|~~|\|\| | (?<![*\w])[*_](?=[^\s*_]) | (?<=[^\s*_])[*_](?![*\w]))
+    | (?P<line>\n)
     """,
     re.VERBOSE,
 )
+"""What begins or ends a stretch of text in which a cut would show."""
 _BORDERS = (
     re.compile(r"\n[ \t]*\n\s*?(?=\S|\Z)"),
     re.compile(r"\n"),
@@ -78,19 +81,27 @@ def _fits(piece: str, fits: Callable[[str], bool], at_most: int) -> bool:
 def _cut(text: str, fits: Callable[[str], bool], at_most: int) -> _Cut:
     """The best first piece: the first border, best ones first, at which the closed piece fits."""
     longest = _longest_prefix(text, fits, at_most)
-    spans = tuple(_spans(text, longest))
-    for position in _borders(text, longest, spans):
+    spans = sorted(_spans(text, longest), key=lambda span: (span.start, -span.end))
+    for position in islice(_borders(text, longest, spans), TRIES):
         cut = _cut_at(text, position, spans)
-        if _fits(cut.piece, fits, at_most) and len(cut.rest) < len(text):
+        if len(cut.rest) < len(text) and _fits(cut.piece, fits, at_most):
             return cut
+    return _cut_as_it_is(text, longest, fits)
+
+
+def _cut_as_it_is(text: str, longest: int, fits: Callable[[str], bool]) -> _Cut:
+    """Where markup is bigger than a piece: between two characters, closing nothing."""
+    for position in islice((place for place in range(longest, 0, -1) if is_border(text, place)), TRIES):
+        if fits(text[:position]):
+            return _Cut(text[:position], text[position:])
     position = _first_character(text)
     return _Cut(text[:position], text[position:])
 
 
 def _longest_prefix(text: str, fits: Callable[[str], bool], at_most: int) -> int:
-    """About how many code points of `text` fit in one piece."""
+    """How many code points of `text` fit in one piece, to within what is not worth another look."""
     low, high = 1, min(len(text), at_most)
-    while low < high:
+    while high - low > at_most // 512:
         middle = (low + high + 1) // 2
         if fits(text[:middle]):
             low = middle
@@ -99,24 +110,19 @@ def _longest_prefix(text: str, fits: Callable[[str], bool], at_most: int) -> int
     return low
 
 
-def _borders(text: str, longest: int, spans: tuple["_Span", ...]) -> Iterator[int]:
-    """Places to cut, best first: real borders in the later half, then wherever the text allows it."""
-    for pattern in _BORDERS:
-        ends = [match.end() for match in pattern.finditer(text[:longest])]
-        for end in reversed(ends):
-            if end >= longest // 2 and not any(span.start < end < span.end for span in spans):
-                yield end
-    for pattern in _BORDERS[1:]:
-        ends = [match.end() for match in pattern.finditer(text[:longest])]
-        for end in reversed(ends):
-            if not any(span.start < end < span.end for span in spans):
-                yield end
-    for span in reversed(spans):
-        if longest // 2 <= span.start < longest:
-            yield span.start
-    for position in range(longest, 0, -1):
-        if is_border(text, position):
-            yield position
+def _borders(text: str, longest: int, spans: list["_Span"]) -> Iterator[int]:
+    """Places to cut, best first: real borders in the later half, then worse ones, then any."""
+    shows = bytearray(longest + 1)
+    for span in spans:
+        shows[span.start + 1 : span.end] = b"x" * (min(span.end, longest + 1) - span.start - 1)
+    ends = [[match.end() for match in pattern.finditer(text, 0, longest)][::-1] for pattern in _BORDERS]
+    for kind in ends:
+        yield from (end for end in kind if end >= longest // 2 and not shows[end])
+    for kind in ends[1:]:
+        yield from (end for end in kind if longest // 4 <= end < longest // 2 and not shows[end])
+    yield from (span.start for span in reversed(spans) if span.start >= longest // 4 and not shows[span.start])
+    yield from (end for end in ends[-1] if end >= longest // 2)
+    yield from (position for position in range(longest, 0, -1) if is_border(text, position))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +137,21 @@ class _Span:
 def _spans(text: str, longest: int) -> Iterator[_Span]:
     """The spans outside code blocks that begin before `longest`; they may end after it."""
     for start, end in _outside_code(text):
-        for match in _SPAN.finditer(text, start, end):
-            if match.start() >= longest:
-                return
-            yield _Span(match.start(), match.end(), match["ticks"] or match["mark"] or "")
+        if start >= longest:
+            return
+        opened: dict[str, int] = {}
+        for token in _TOKEN.finditer(text, start, end):
+            if token.start() >= longest and not opened:
+                break
+            if token["line"]:
+                opened.clear()
+            elif token["whole"]:
+                yield _Span(token.start(), token.end(), "")
+            elif (begin := opened.pop(token[0], None)) is not None:
+                opened = {mark: at for mark, at in opened.items() if at < begin}
+                yield _Span(begin, token.end(), token[0])
+            elif token.start() < longest:
+                opened[token[0]] = token.start()
 
 
 def _outside_code(text: str) -> Iterator[tuple[int, int]]:
@@ -150,15 +167,19 @@ def _outside_code(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _cut_at(text: str, position: int, spans: tuple[_Span, ...]) -> _Cut:
+def _cut_at(text: str, position: int, spans: list[_Span]) -> _Cut:
     fence = _open_fence(text[:position])
     if fence is not None:
         return _cut_in_code(text, position, fence)
-    for span in spans:
-        inside = span.start + len(span.mark) < position < span.end - len(span.mark)
-        if span.mark and inside:
-            return _Cut(text[:position].rstrip() + span.mark, span.mark + text[position:].lstrip(" "))
-    return _Cut(text[:position].rstrip(), text[position:].lstrip("\n"))
+    before, after = text[:position].rstrip(), text[position:].lstrip("\n")
+    marks = [
+        span.mark
+        for span in spans
+        if span.start + len(span.mark) < position < span.end - len(span.mark) and span.mark
+    ]
+    if not marks:
+        return _Cut(before, after)
+    return _Cut(before + "".join(reversed(marks)), "".join(marks) + after.lstrip(" "))
 
 
 def _cut_in_code(text: str, position: int, fence: re.Match[str]) -> _Cut:

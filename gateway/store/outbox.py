@@ -108,13 +108,11 @@ def next_due(rd: Reader, platforms: Sequence[str]) -> datetime | None:
 
 def keep_chunks(tx: Transaction, id: int, texts: Sequence[str]) -> None:
     """Keep what a row was rendered to. Once: what was rendered first is what is sent, also after a restart."""
+    if chunks(tx, id):
+        return
     for position, text in enumerate(texts):
         tx.execute(
-            """
-            INSERT INTO chunks (outgoing, position, text)
-            SELECT :id, :position, :text
-             WHERE :position > 0 OR NOT EXISTS (SELECT 1 FROM chunks WHERE outgoing = :id)
-            """,
+            "INSERT INTO chunks (outgoing, position, text) VALUES (:id, :position, :text)",
             {"id": id, "position": position, "text": clean(text)},
         )
 

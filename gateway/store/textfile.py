@@ -136,7 +136,8 @@ def _status(path: Path) -> os.stat_result | None:
 
 def _refuse_what_cannot_be_replaced(path: Path, target: Path, before: os.stat_result | None) -> None:
     if target.parent.exists() and not os.access(target.parent, os.W_OK):
-        raise Unwritable("file.unwritable", path=str(path), why="its folder is read-only", mode="none")
+        mode = mode_text(target.parent.stat())
+        raise Unwritable("file.unwritable", path=str(path), why="its folder is read-only", mode=mode)
     if before is None:
         return
     if not stat.S_ISREG(before.st_mode):

@@ -35,8 +35,7 @@ def always(_: Json) -> bool:
 def is_review(request: Json) -> bool:
     """Whether a request is a background review's: its last user message is the review's instruction."""
     said = [message for message in request.get("messages", ()) if message.get("role") == "user"]
-    asked = str(said[-1].get("content", "")).strip() if said else ""
-    return asked.startswith("This is not a message of the person") or "background review" in asked[:200].lower()
+    return bool(said) and str(said[-1].get("content", "")).startswith("Background review:")
 
 
 def is_chat(request: Json) -> bool:
@@ -136,6 +135,8 @@ class ModelServer:
         self.key: str | None = None
         """When set, any other key is answered with 401."""
         self.models: tuple[str, ...] = MODELS
+        self.complaints: list[str] = []
+        """What was wrong with requests that real servers would refuse; they got a 400."""
         self.connections = 0
         """How many connections have carried a request."""
         self._seen: set[object] = set()
@@ -303,10 +304,13 @@ class ModelServer:
         return web.json_response(_completion(script, asked))
 
     def _take(self, recorded: Recorded, asked: Json) -> Script:
-        """The script for this request; a refusal of streaming uses none up."""
+        """The script for this request; a refusal of what was sent uses none up."""
         with self._changed:
             self._requests.append(recorded)
             self._changed.notify_all()
+            if complaint := _complaint(asked):
+                self.complaints.append(complaint)
+                return _refusal(complaint)
             if asked.get("stream") and not self.streams:
                 return _refusal("Streaming is not supported: 'stream' must be false.")
             if asked.get("stream_options") and not self.takes_stream_options:
@@ -340,6 +344,35 @@ class ModelServer:
         await response.write(b"data: [DONE]\n\n")
         await response.write_eof()
         return response
+
+
+def _complaint(asked: Json) -> str:
+    """What real servers refuse in the messages; "" for a good request."""
+    unanswered: list[str] = []
+    messages = asked.get("messages")
+    if not asked.get("model") or not isinstance(messages, list) or len(messages) < 2:
+        return "model and messages are required"
+    for message in messages:
+        role, content, calls = message.get("role"), message.get("content"), message.get("tool_calls") or []
+        if role == "tool":
+            if message.get("tool_call_id") not in unanswered:
+                return "a tool message must follow the tool call that it answers"
+            unanswered.remove(message["tool_call_id"])
+        elif unanswered:
+            return "a tool call must be followed by its result"
+        if role not in ("system", "user", "assistant", "tool") or not (isinstance(content, str) or calls):
+            return f"bad message of role {role}"
+        unanswered += [call["id"] for call in calls]
+        if not all(_is_object(call["function"]["arguments"]) for call in calls):
+            return "the arguments of a tool call must be an object"
+    return "a tool call must be followed by its result" if unanswered else ""
+
+
+def _is_object(text: object) -> bool:
+    try:
+        return isinstance(text, str) and isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
 
 
 def _call(number: int, tool: str, arguments: Json | str) -> Json:

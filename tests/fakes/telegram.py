@@ -444,9 +444,7 @@ class FakeTelegram:
     async def _answercallbackquery(self, parameters: dict[str, Any]) -> bool:
         tap, toast = parameters["callback_query_id"], parameters.get("text", "")
         if tap not in self._open_taps:
-            raise Refusal(
-                400, "Bad Request: query is too old and response timeout expired or query ID is invalid"
-            )
+            raise Refusal(400, "Bad Request: query is too old and response timeout expired or query ID is invalid")
         if len(toast) > 200:
             raise Wrong("Bad Request: MESSAGE_TOO_LONG")
         self._tell(lambda: self.toasts.__setitem__(tap, toast))

@@ -12,9 +12,9 @@ from tests.fakes.model import is_review
 ASK = "write_approval: true"
 
 
-async def proposes(bot: Bot, content: str, said: str, **arguments: str) -> None:
+async def proposes(bot: Bot, content: str, said: str, target: str = "memory") -> None:
     """Anna says something, and the model wants to remember."""
-    bot.server.calls("memory", action="add", content=content, **arguments)
+    bot.server.calls("memory", action="add", content=content, target=target)
     bot.server.answers("May I?")
     await bot.says(said)
 
@@ -238,7 +238,9 @@ async def test_every_user_turn_is_reviewed_once_over_restarts_and_new(tmp_path: 
         await bot.run_jobs()
         await bot.run_jobs()
 
-        spans = [[n for n in range(1, 5) if f"message {n}" in review.body.decode()] for review in bot.server.reviews]
+        spans = [
+            [n for n in range(1, 5) if f"message {n}" in review.body.decode()] for review in bot.server.reviews
+        ]
         assert spans == [[1, 2, 3], [1, 2, 3, 4]]
         with bot.core.db.read() as rd:
             counted = rd.rows("SELECT first_turn, turn, status FROM reviews ORDER BY turn")

@@ -1,5 +1,6 @@
 """The story of a message: it comes in, it is answered, and nothing is lost or doubled on the way."""
 
+import itertools
 from pathlib import Path
 
 from tests.bot import ANNA, BEN, MALLORY, running_bot
@@ -101,6 +102,6 @@ async def test_each_request_begins_with_the_bytes_of_the_one_before(tmp_path: Pa
 
         requests = bot.server.chats
         assert len(requests) == 3
-        for earlier, later in zip(requests, requests[1:], strict=False):
+        for earlier, later in itertools.pairwise(requests):
             assert later.message_bytes.startswith(earlier.message_bytes)
             assert later.json["tools"] == earlier.json["tools"]

@@ -78,7 +78,7 @@ def test_waiting_ends_when_the_holder_lets_go(path: Path) -> None:
 
 def test_threads_exclude_each_other_too(path: Path) -> None:
     """Two lanes of one gateway write one space."""
-    counted = []
+    counted: list[int] = []
 
     def count() -> None:
         for _ in range(20):

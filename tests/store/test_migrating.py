@@ -9,7 +9,7 @@ import pytest
 from gateway.errors import Broken
 from gateway.home import Home
 from gateway.store import messages, migrating, search
-from gateway.store.db import Database
+from gateway.store.db import Database, Reader
 from gateway.store.migrating import Step
 from tests.store import given
 from tests.store.given import StillClock
@@ -94,7 +94,7 @@ def test_a_gap_in_the_steps_is_our_bug(home: Home) -> None:
         migrating.check((Step(1, ""), Step(3, "")))
 
 
-def _found(rd: search.Reader, query: str) -> list[int]:
+def _found(rd: Reader, query: str) -> list[int]:
     return [hit.message for hit in search.find(rd, 1, query, 10)]
 
 

@@ -14,7 +14,7 @@ def found(quote: str | None, *, foreign: tuple[str, ...] = (), content: str = "L
     return policy.find_evidence(quote, content, (HELLO, BERGEN), foreign, 412)
 
 
-# -- evidence ------------------------------------------------------------------------------------------------
+# -- evidence ------------------------------------------------------------------------------------------
 
 
 def test_without_a_quote_a_turn_rests_on_its_whole_message() -> None:
@@ -74,7 +74,7 @@ def test_a_review_without_a_quote_rests_on_nothing() -> None:
     )
 
 
-# -- decisions -----------------------------------------------------------------------------------------------
+# -- decisions -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("origin", [Origin.FOREGROUND, Origin.REVIEW, Origin.FLUSH])
@@ -117,7 +117,8 @@ def test_refused_text_is_refused_whatever_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unreviewed", "interval", "due"), [(9, 10, False), (10, 10, True), (12, 10, True), (99, 0, False), (1, 1, True)]
+    ("unreviewed", "interval", "due"),
+    [(9, 10, False), (10, 10, True), (12, 10, True), (99, 0, False), (1, 1, True)],
 )
 def test_a_review_is_due_when_enough_turns_wait(unreviewed: int, interval: int, due: bool) -> None:
     """0 switches automatic reviews off."""

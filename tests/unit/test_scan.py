@@ -143,7 +143,9 @@ def test_any_text_gets_a_verdict_with_known_reasons(text: str) -> None:
     assert (verdict.level is Level.CLEAN) == (verdict.reasons == ())
 
 
-@pytest.mark.parametrize("piece", ["a ", "ignore ", "%41", "sk-", " \n", "a.b-", "password: ", "<a ", "4111 ", "AAAA"])
+@pytest.mark.parametrize(
+    "piece", ["a ", "ignore ", "%41", "sk-", " \n", "a.b-", "password: ", "<a ", "4111 ", "AAAA"]
+)
 def test_long_texts_take_no_long_time(piece: str) -> None:
     """AGENTS.md may be long; a pattern that backtracks would freeze every session opening."""
     assert scan.check(piece * (40_000 // len(piece))) is not None

@@ -12,8 +12,8 @@ from gateway import words
 from gateway.chat import Person
 from gateway.conversation import notices
 from gateway.conversation.commands.call import Services
-from gateway.errors import NotFound, Refused
-from gateway.memory.writing import Decision
+from gateway.errors import AlreadyDecided, NotFound, Refused
+from gateway.memory.deciding import Decision, DecisionEnding
 from gateway.records import Write
 from gateway.store import outbox, writes
 
@@ -34,6 +34,8 @@ class Result:
     write: int
     key: str
     values: Mapping[str, object]
+    error: str = ""
+    """The name of the error that it is; "" when the write was approved or rejected as asked."""
 
 
 def decide(services: Services, person: Person, act: Act, id: int, through: int | None = None) -> Result:
@@ -42,9 +44,18 @@ def decide(services: Services, person: Person, act: Act, id: int, through: int |
         with services.db.read() as rd:
             if not services.access.may_decide(rd, person, writes.get(rd, id).space):
                 raise NotFound("write.unknown", id=id)
-        return Result(id, f"decision.{act(id, person.key, through).ending.value}", {})
+        ending = act(id, person.key, through).ending
+        return Result(id, f"decision.{ending.value}", {}, _ERRORS.get(ending, ""))
     except Refused as refused:
-        return Result(id, refused.key, {name: str(value) for name, value in refused.values.items()})
+        values = {name: str(value) for name, value in refused.values.items()}
+        return Result(id, refused.key, values, type(refused).__name__)
+
+
+_ERRORS: Mapping[DecisionEnding, str] = {
+    DecisionEnding.ALREADY: AlreadyDecided.__name__,
+    DecisionEnding.FAILED: Refused.__name__,
+    DecisionEnding.REDRAWN: Refused.__name__,
+}
 
 
 def ids(named: Sequence[str]) -> list[int]:

@@ -12,7 +12,7 @@ from gateway.conversation.commands.call import Act, Call, Said, Services, View
 from gateway.errors import Refused
 from gateway.memory import asking, entries, snapshot
 from gateway.memory.proposals import Proposal
-from gateway.records import Action, Operation, Origin, Outgoing
+from gateway.records import Action, Operation, Origin, Outgoing, Space
 from gateway.store import people, sessions, writes
 from gateway.store.db import Transaction
 
@@ -131,9 +131,14 @@ def _decide(services: Services, call: Call, act: deciding.Act) -> Said:
 
 
 def memory_text(services: Services, row: Outgoing, language: str) -> str:
-    """Each file that is on: its use of the budget and its entries."""
+    """What is remembered in the space of the chat."""
     with services.db.read() as rd:
         space = people.space(rd, row.space)
+    return space_text(services, space, language)
+
+
+def space_text(services: Services, space: Space, language: str) -> str:
+    """Each file that is on: its use of the budget and its entries."""
     blocks = []
     for target in services.memory.targets(space):
         doc = services.memory.read(space, target)

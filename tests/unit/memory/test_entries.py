@@ -13,8 +13,23 @@ from gateway.records import Action, Operation
 
 pieces = st.lists(
     st.sampled_from(
-        [b"\n", b"\r\n", b"\r", b"\xc2\xa7", b" ", b"\t", b"\xef\xbb\xbf", b"\xff", b"\x82\xa0", b"a", b"Oslo"]
-        + ["§5 applies".encode(), "ベルゲン".encode(), b"\n\xc2\xa7\n", b"\r\n\xc2\xa7 \r\n", b"\xe2\x80\xa8"]
+        [
+            b"\n",
+            b"\r\n",
+            b"\r",
+            b"\xc2\xa7",
+            b" ",
+            b"\t",
+            b"\xef\xbb\xbf",
+            b"\xff",
+            b"\x82\xa0",
+            b"Oslo",
+            b"\n\xc2\xa7\n",
+            b"\r\n\xc2\xa7 \r\n",
+            b"\xe2\x80\xa8",
+            "§5 applies".encode(),
+            "ベルゲン".encode(),
+        ]
     )
 )
 files = st.one_of(st.binary(max_size=200), pieces.map(b"".join))
@@ -118,7 +133,7 @@ def test_the_naughty_strings_are_kept_whole() -> None:
     assert len(doc.texts) > 400
 
 
-# -- reading what people write --------------------------------------------------------------------------
+# -- reading what people write -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -156,7 +171,7 @@ def test_taking_away_bad_bytes_is_reported() -> None:
     assert change.unreadable
 
 
-# -- changing ---------------------------------------------------------------------------------------------
+# -- changing ------------------------------------------------------------------------------------------
 
 
 def test_a_first_entry_makes_a_file_that_ends_with_one_newline() -> None:
@@ -212,7 +227,7 @@ def test_replacing_by_a_text_that_is_there_leaves_one_copy() -> None:
     assert after("a\n§\nb\n§\nc\n", swap("b", "c")) == "a\n§\nc\n".encode()
 
 
-# -- which entry is meant -----------------------------------------------------------------------------------
+# -- which entry is meant ------------------------------------------------------------------------------
 
 
 def test_a_whole_entry_wins_over_one_that_contains_it() -> None:
@@ -262,7 +277,7 @@ def test_an_empty_old_text_matches_nothing() -> None:
     assert entries.apply((remove(" "),), entries.parse("a\n"), None) == Invalid("reason.old_text_missing")
 
 
-# -- budget ---------------------------------------------------------------------------------------------------
+# -- budget --------------------------------------------------------------------------------------------
 
 
 def test_the_budget_counts_code_points_joined_by_separators() -> None:
@@ -295,7 +310,7 @@ def test_a_batch_with_one_impossible_operation_does_nothing() -> None:
     assert entries.apply((add("b"), remove("zzz")), entries.parse("a\n"), 99) == NoMatch("zzz")
 
 
-# -- lost separators --------------------------------------------------------------------------------------------
+# -- lost separators -----------------------------------------------------------------------------------
 
 
 def test_lines_appended_without_a_separator_survive_a_replace() -> None:

@@ -1,0 +1,299 @@
+"""`hikae memory`: what is remembered, what waits for a yes, and deciding about it.
+
+The same functions as behind `/memory`. The person at this command is the owner.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+import click
+
+from gateway import app, words
+from gateway.chat import TERMINAL_OWNER
+from gateway.cli import Options, confirmed, emit, json_option
+from gateway.cli.opened import OWNER, from_markdown, iso, opened, shown, space_named
+from gateway.conversation import notices
+from gateway.conversation.commands import deciding
+from gateway.conversation.commands import memory as commands
+from gateway.conversation.commands.call import Services
+from gateway.errors import NotFound, Refused
+from gateway.memory import asking, entries
+from gateway.records import Action, Space, Target, Write
+from gateway.store import doorbell, people, sessions, writes
+
+LANGUAGE = "en"
+MOST_SESSIONS = 100_000
+
+memory = click.Group("memory", help="What is remembered, and what waits for your yes.")
+
+_space = click.option("--space", "space_name", metavar="NAME", default=OWNER, help="Whose memory (default: yours).")
+_any_space = click.option("--space", "space_name", metavar="NAME", help="Only this space (default: all).")
+
+
+@memory.command()
+@_space
+@json_option
+@click.pass_obj
+def show(options: Options, space_name: str) -> None:
+    """What is remembered, as the files have it now."""
+    with opened(options) as core:
+        services, space = _services(core), space_named(core, space_name)
+        if options.json:
+            emit([_file_as_data(services, space, target) for target in services.memory.targets(space)])
+            return
+        click.echo(from_markdown(commands.space_text(services, space, LANGUAGE)))
+        with core.db.read() as rd:
+            others = [other.name for other in people.spaces(rd) if other.id != space.id]
+        if others:
+            click.echo(f"\nOther spaces (--space NAME): {', '.join(others)}")
+
+
+@memory.command()
+@_any_space
+@json_option
+@click.pass_obj
+def pending(options: Options, space_name: str | None) -> None:
+    """What waits for your yes, oldest first."""
+    with opened(options) as core:
+        space = space_named(core, space_name).id if space_name is not None else None
+        with core.db.read() as rd:
+            staged = writes.staged(rd, space)
+    if options.json:
+        emit([_write_as_data(write) for write in staged])
+    else:
+        click.echo("\n".join(_pending_lines(staged)))
+
+
+@memory.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID…|all")
+@_any_space
+@json_option
+@click.pass_obj
+def approve(options: Options, ids: tuple[str, ...], space_name: str | None) -> int:
+    """Say yes to these writes, or to all that wait."""
+    return _decide(options, ids, space_name, lambda services: services.memory.approve)
+
+
+@memory.command()
+@click.argument("ids", nargs=-1, required=True, metavar="ID…|all")
+@_any_space
+@json_option
+@click.pass_obj
+def reject(options: Options, ids: tuple[str, ...], space_name: str | None) -> int:
+    """Say no to these writes, or to all that wait."""
+    return _decide(options, ids, space_name, lambda services: services.memory.reject)
+
+
+@memory.command()
+@click.argument("wanted", type=click.Choice(["on", "off"]), required=False)
+@_space
+@json_option
+@click.pass_obj
+def approval(options: Options, wanted: str | None, space_name: str) -> None:
+    """Say, or change, whether every write waits for your yes."""
+    with opened(options) as core:
+        space = space_named(core, space_name)
+        if wanted:
+            with core.db.write() as tx:
+                asking.choose(tx, space.id, asks=wanted == "on", by=TERMINAL_OWNER, at=core.clock.now())
+        asks = _services(core).asks_first(space.id)
+    if options.json:
+        emit({"space": space.name, "approval": asks})
+    else:
+        click.echo(from_markdown(words.text(f"answer.approval_{'on' if asks else 'off'}", LANGUAGE)))
+
+
+@memory.command()
+@_space
+@json_option
+@click.pass_obj
+def refresh(options: Options, space_name: str) -> None:
+    """Let the open conversations see the memory as it is now."""
+    with opened(options) as core:
+        services, space = _services(core), space_named(core, space_name)
+        with core.db.read() as rd:
+            found = sessions.recent(rd, space.id, MOST_SESSIONS)
+        ids = [session.id for session in found if session.ended_at is None]
+        for id in ids:
+            with core.db.write() as tx:
+                services.freezer.refreeze(tx, sessions.get(tx, id), core.clock.now())
+    if options.json:
+        emit({"space": space.name, "refreshed": ids})
+    else:
+        click.echo(f"✓ Open conversations that now see the memory as it is: {len(ids)}")
+
+
+@memory.command()
+@click.option("--target", type=click.Choice(["memory", "user", "all"]), required=True, help="Which file.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_space
+@json_option
+@click.pass_obj
+def reset(options: Options, target: str, yes: bool, space_name: str) -> int:
+    """Delete MEMORY.md, USER.md or both: the file itself."""
+    with opened(options) as core:
+        services, space = _services(core), space_named(core, space_name)
+        targets = services.memory.targets(space) if target == "all" else (Target(target),)
+        if not targets:
+            raise Refused("remember.off")
+        files = [core.home.memory_file(space.name, each) for each in targets]
+        there = [file.exists() for file in files]
+        if not confirmed(f"Delete {' and '.join(map(str, files))}?", yes=yes):
+            click.echo("Nothing was deleted.", err=True)
+            return 1
+        services.memory.reset(space, targets, TERMINAL_OWNER.key)
+        doorbell.ring(core.home)
+    if options.json:
+        data = zip(targets, there, strict=True)
+        emit([{"space": space.name, "target": each.value, "deleted": was} for each, was in data])
+    else:
+        for file, was in zip(files, there, strict=True):
+            click.echo(f"✓ Deleted {file}" if was else f"✓ {file} was not there")
+    return 0
+
+
+def _services(core: app.Core) -> Services:
+    return app.services_of(core, core.loaded.settings.model.name)
+
+
+# -- deciding ----------------------------------------------------------------------------------------------
+
+
+def _decide(
+    options: Options, named: Sequence[str], space_name: str | None, act: Callable[[Services], deciding.Act]
+) -> int:
+    with opened(options) as core:
+        services = _services(core)
+        space = space_named(core, space_name) if space_name is not None else None
+        results = [
+            deciding.decide(services, TERMINAL_OWNER, act(services), id)
+            if space is None or _is_of(services, id, space)
+            else deciding.Result(id, "write.unknown", {"id": id}, NotFound.__name__)
+            for id in _named_ids(services, named, space)
+        ]
+        doorbell.ring(core.home)
+        lines = [from_markdown(deciding.line(services, result, LANGUAGE)) for result in results]
+    if options.json:
+        told = [_result_as_data(*each) for each in zip(results, lines, strict=True)]
+        emit({"error": told[0]["error"]} if len(told) == 1 and told[0]["error"] else told)
+    else:
+        click.echo("\n".join(lines or [words.text("pending.none", LANGUAGE)]))
+    return 1 if any(result.error for result in results) else 0
+
+
+def _named_ids(services: Services, named: Sequence[str], space: Space | None) -> list[int]:
+    if [name.lower() for name in named] == [deciding.ALL]:
+        return deciding.waiting(services, space.id if space else None)
+    return deciding.ids(named)
+
+
+def _is_of(services: Services, id: int, space: Space) -> bool:
+    with suppress(NotFound), services.db.read() as rd:
+        return writes.get(rd, id).space == space.id
+    return False
+
+
+def _result_as_data(result: deciding.Result, line: str) -> dict[str, object]:
+    error = {"kind": result.error, "message": line} if result.error else None
+    return {"id": result.write, "done": not result.error, "message": line, "error": error}
+
+
+# -- what is shown -----------------------------------------------------------------------------------------
+
+
+def _pending_lines(staged: Sequence[Write]) -> Iterator[str]:
+    """The list of the chat, and under a line what it leaves out: nobody should approve what they cannot see."""
+    if not staged:
+        yield words.text("pending.none", LANGUAGE)
+        return
+    several = len({write.space for write in staged}) > 1
+    yield words.text("pending.count", LANGUAGE, count=len(staged))
+    for write in staged:
+        yield from_markdown(notices.pending_line(write, with_space=several, language=LANGUAGE))
+        yield from (f"     {line}" for line in _details(write))
+    yield "hikae memory approve ID…|all · hikae memory reject ID…|all"
+
+
+def _details(write: Write) -> Iterator[str]:
+    if not _is_whole_in_a_line(write):
+        for operation in write.operations:
+            yield from _marked("➖", operation.old_text)
+            yield from _marked("➕", operation.content)
+    for flag in write.flags:
+        yield f"! {words.text(flag, LANGUAGE)}"
+    if write.reason:
+        yield f"! {notices.reason(write, LANGUAGE)}"
+
+
+def _is_whole_in_a_line(write: Write) -> bool:
+    if write.action not in (Action.ADD, Action.REMOVE):
+        return False
+    text = write.operations[0].content or write.operations[0].old_text
+    return len(text) <= notices.EXCERPT_CHARS and "\n" not in text
+
+
+def _marked(mark: str, text: str) -> Iterator[str]:
+    lines = shown(text).splitlines()
+    if lines:
+        yield f"{mark} {lines[0]}"
+        yield from (f"   {line}" for line in lines[1:])
+
+
+def _write_as_data(write: Write) -> dict[str, object]:
+    single = write.operations[0] if len(write.operations) == 1 else None
+    return {
+        "id": write.id,
+        "kind": write.kind,
+        "space": write.space_name,
+        "target": write.target.value,
+        "action": write.action.value,
+        "content": (single.content or None) if single else None,
+        "old_text": (single.old_text or None) if single else None,
+        "operations": None if single else [_operation_as_data(*each) for each in _parts(write)],
+        "origin": write.origin.value,
+        "auto": write.origin.auto,
+        "evidence": {
+            "message": write.evidence.message,
+            "by": write.evidence.by or None,
+            "quote": write.evidence.quote or None,
+        },
+        "flags": list(write.flags),
+        "created_at": iso(write.created_at),
+        "expires_at": iso(write.expires_at),
+    }
+
+
+def _parts(write: Write) -> Iterator[tuple[str, str, str]]:
+    return ((part.action.value, part.content, part.old_text) for part in write.operations)
+
+
+def _operation_as_data(action: str, content: str, old_text: str) -> dict[str, object]:
+    return {"action": action, "content": content or None, "old_text": old_text or None}
+
+
+def _file_as_data(services: Services, space: Space, target: Target) -> dict[str, object]:
+    doc = services.memory.read(space, target)
+    with services.db.read() as rd:
+        sources = writes.sources(rd, space.id, target)
+    came_from: dict[str, Write] = {}
+    for write in sources:  # newest first
+        for text in entries.split_texts(write.after):
+            came_from.setdefault(text, write)
+    return {
+        "space": space.name,
+        "target": target.value,
+        "chars": entries.chars(doc),
+        "limit": services.settings.budget(target),
+        "entries": [_entry_as_data(target, entry, came_from.get(entry.text)) for entry in doc.entries],
+    }
+
+
+def _entry_as_data(target: Target, entry: entries.Entry, source: Write | None) -> dict[str, object]:
+    """An entry that no write brought was put there by hand since hikae last looked."""
+    return {
+        "id": f"memory:{target.value}:{entry.fingerprint}",
+        "text": entry.text,
+        "origin": source.origin.value if source else "hand_edit",
+        "write": source.id if source else None,
+        "at": iso(source.decided_at or source.created_at) if source else None,
+    }

@@ -1,0 +1,86 @@
+"""What commands about a home share: opening it, naming its spaces, and how words look in a terminal."""
+
+import contextlib
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, tzinfo
+
+from gateway import app, logs
+from gateway.chat import Chat
+from gateway.cli import Options
+from gateway.conversation import access, notices
+from gateway.errors import NotFound
+from gateway.records import Space
+from gateway.store import people
+
+OWNER = "owner"
+_NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@contextlib.contextmanager
+def opened(options: Options) -> Iterator[app.Core]:
+    """The home, open for one command; created when it is new. What happens is logged to its file."""
+    core = app.open_core(options.home)
+    try:
+        logs.setup(core.home, to_stderr=False, secrets=core.loaded.settings.secrets())
+        yield core
+    finally:
+        core.close()
+        logs.close()
+
+
+def space_named(core: app.Core, name: str) -> Space:
+    """The space with this folder name; the owner's is made on first need. Raises NotFound."""
+    with core.db.read() as rd:
+        found = next((space for space in people.spaces(rd) if space.name == name), None)
+    if found is not None:
+        return found
+    if name != OWNER:
+        raise NotFound("space.unknown", name=shown(name))
+    with core.db.write() as tx:
+        return access.owner_space(tx, core.clock.now())
+
+
+# -- in a terminal -----------------------------------------------------------------------------------------
+
+
+def shown(text: str) -> str:
+    """Somebody's words without what could move the cursor, change colours or turn the line around."""
+    return _NOT_SHOWN.sub("�", text)
+
+
+def from_markdown(text: str) -> str:
+    """A text written for a chat, as a terminal shows it."""
+    return shown(notices.unescape(text))
+
+
+def one_line(text: str, most: int) -> str:
+    """At most `most` characters on one line."""
+    line = " ".join(shown(text).split())
+    return line if len(line) <= most else line[: max(most - 1, 0)] + "…"
+
+
+def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Rows under each other; the last cell is cut at the terminal's width (80 where there is none)."""
+    width = shutil.get_terminal_size((80, 24)).columns
+    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    for row in rows:
+        fixed = "".join(f"{cell:{size}}  " for cell, size in zip(row, sizes, strict=False))
+        yield (fixed + one_line(row[-1], max(width - len(fixed), 20))).rstrip()
+
+
+def clock_time(at: datetime, zone: tzinfo) -> str:
+    return f"{at.astimezone(zone):%Y-%m-%d %H:%M}"
+
+
+# -- in JSON -----------------------------------------------------------------------------------------------
+
+
+def iso(at: datetime | None) -> str | None:
+    """ISO 8601 in UTC; absent is null."""
+    return None if at is None else at.astimezone(UTC).isoformat()
+
+
+def chat_id(chat: Chat) -> str:
+    return chat.id + (f"/{chat.thread}" if chat.thread else "")

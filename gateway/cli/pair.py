@@ -1,0 +1,47 @@
+"""`hikae pair`: letting people in. So far the owner's code."""
+
+from datetime import datetime
+
+import click
+
+from gateway import app, health, settings
+from gateway.cli import Options, emit, json_option
+from gateway.cli.opened import clock_time, iso
+from gateway.conversation.access import Access, OwnerCode
+from gateway.home import Home
+from gateway.store import textfile
+
+pair = click.Group("pair", help="Let people in.")
+
+
+@pair.command("code")
+@json_option
+@click.pass_obj
+def code(options: Options) -> None:
+    """A code that makes whoever sends it to the bot its owner: once, within the hour."""
+    home = options.home
+    chosen = settings.load(home).settings
+    textfile.prepare_home(home)
+    made = Access(home, chosen).new_owner_code(_now())
+    if options.json:
+        emit({"code": made.code, "expires_at": iso(made.expires_at), "link": link(home, made)})
+    else:
+        click.echo(invitation(home, made, clock_time(made.expires_at, chosen.zone())))
+
+
+def invitation(home: Home, made: OwnerCode, until: str) -> str:
+    """What to do with a code, in two lines."""
+    address = link(home, made)
+    how = f"Open {address}\nor send" if address else "Send"
+    return f"{made.code}\n{how} `/start {made.code}` to your bot. It works once, until {until}."
+
+
+def link(home: Home, made: OwnerCode) -> str | None:
+    """The address that opens the bot and sends the code; None while the bot's name is not known."""
+    running = health.of_running(home)
+    telegram = running.platforms.get("telegram") if running else None
+    return f"https://t.me/{telegram.account}?start={made.code}" if telegram and telegram.account else None
+
+
+def _now() -> datetime:
+    return app.SystemClock().now()

@@ -1,0 +1,174 @@
+"""`hikae sessions`: the conversations, one whole conversation, and finding words in them."""
+
+from collections.abc import Iterator, Sequence
+from datetime import tzinfo
+
+import click
+
+from gateway.cli import Options, emit, json_option
+from gateway.cli.opened import OWNER, chat_id, clock_time, columns, iso, one_line, opened, shown, space_named
+from gateway.records import Hit, Message, Role, Session, SessionSummary
+from gateway.store import messages, people, search
+from gateway.store import sessions as kept
+
+sessions = click.Group("sessions", help="The conversations.")
+
+_limit = click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="At most.")
+
+
+@sessions.command("list")
+@click.option("--space", "space_name", metavar="NAME", help="Only this space (default: all).")
+@_limit
+@json_option
+@click.pass_obj
+def list_(options: Options, space_name: str | None, limit: int) -> None:
+    """The conversations used last, newest first."""
+    with opened(options) as core:
+        space = space_named(core, space_name).id if space_name is not None else None
+        with core.db.read() as rd:
+            found = kept.recent(rd, space, limit)
+        zone = core.loaded.settings.zone()
+    if options.json:
+        emit([_summary_as_data(summary) for summary in found])
+    else:
+        click.echo("\n".join(_list_lines(found, zone)))
+
+
+@sessions.command("show")
+@click.argument("id", metavar="ID")
+@json_option
+@click.pass_obj
+def show(options: Options, id: str) -> None:
+    """One conversation, message by message."""
+    with opened(options) as core:
+        with core.db.read() as rd:
+            session = kept.get(rd, id)
+            said = messages.of_session(rd, session.id)
+            space = people.space(rd, session.space).name
+        zone = core.loaded.settings.zone()
+    if options.json:
+        emit({**_session_as_data(session, space, len(said)), "transcript": [_message_as_data(m) for m in said]})
+    else:
+        click.echo("\n".join(_transcript(session, space, said, zone)))
+
+
+@sessions.command("search")
+@click.argument("text", metavar="TEXT")
+@click.option("--space", "space_name", metavar="NAME", default=OWNER, help="Whose conversations (default: yours).")
+@_limit
+@json_option
+@click.pass_obj
+def find(options: Options, text: str, space_name: str, limit: int) -> None:
+    """Messages that hold all these words, newest first."""
+    with opened(options) as core:
+        space = space_named(core, space_name)
+        with core.db.read() as rd:
+            hits = search.find(rd, space.id, text, limit)
+        zone = core.loaded.settings.zone()
+    if options.json:
+        emit([_hit_as_data(hit) for hit in hits])
+    else:
+        click.echo("\n".join(_hit_lines(hits, zone)))
+
+
+# -- for people --------------------------------------------------------------------------------------------
+
+
+def _list_lines(found: Sequence[SessionSummary], zone: tzinfo) -> Iterator[str]:
+    if not found:
+        yield "There are no conversations yet."
+        return
+    head = ("ID", "LAST USED", "", "SAID", "WHERE, TITLE")
+    rows = [
+        (
+            each.id,
+            clock_time(each.last_at, zone),
+            "" if each.ended_at else "open",
+            str(each.messages),
+            " ".join(part for part in (each.chat.key, _other_space(each), each.title) if part),
+        )
+        for each in found
+    ]
+    yield from columns([head, *rows])
+
+
+def _other_space(summary: SessionSummary) -> str:
+    return "" if summary.space == OWNER else f"({summary.space})"
+
+
+def _transcript(session: Session, space: str, said: Sequence[Message], zone: tzinfo) -> Iterator[str]:
+    yield f"{session.id} · {session.chat.key} · space {space} · memory as of {clock_time(session.frozen_at, zone)}"
+    for message in said:
+        yield ""
+        yield f"{clock_time(message.at, zone)}  {_speaker(message)}"
+        yield from (f"  {line}" for line in shown(message.text).splitlines())
+        yield from (f"  (calls {one_line(call.name, 40)})" for call in message.tool_calls)
+
+
+def _speaker(message: Message) -> str:
+    if message.role is Role.TOOL:
+        return f"tool {one_line(message.tool_name, 40)}"
+    return shown(message.person) if message.role is Role.USER else "hikae"
+
+
+def _hit_lines(hits: Sequence[Hit], zone: tzinfo) -> Iterator[str]:
+    if not hits:
+        yield "Nothing found."
+    for hit in hits:
+        yield f"{hit.session or '-'}  {clock_time(hit.at, zone)}  {hit.role}"
+        yield f"  {one_line(hit.snippet, 200)}"
+
+
+# -- in JSON -----------------------------------------------------------------------------------------------
+
+
+def _summary_as_data(summary: SessionSummary) -> dict[str, object]:
+    return {
+        "id": summary.id,
+        "title": summary.title or None,
+        "platform": summary.chat.platform,
+        "chat": chat_id(summary.chat),
+        "space": summary.space,
+        "started_at": iso(summary.started_at),
+        "last_at": iso(summary.last_at),
+        "ended_at": iso(summary.ended_at),
+        "messages": summary.messages,
+    }
+
+
+def _session_as_data(session: Session, space: str, count: int) -> dict[str, object]:
+    return _summary_as_data(
+        SessionSummary(
+            id=session.id,
+            title=session.title,
+            chat=session.chat,
+            space=space,
+            started_at=session.opened_at,
+            last_at=session.last_at,
+            ended_at=session.ended_at,
+            messages=count,
+        )
+    )
+
+
+def _message_as_data(message: Message) -> dict[str, object]:
+    return {
+        "message": message.id,
+        "turn": message.turn,
+        "role": message.role.value,
+        "person": message.person or None,
+        "at": iso(message.at),
+        "text": message.text,
+        "tool": message.tool_name or None,
+        "tool_calls": [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls],
+    }
+
+
+def _hit_as_data(hit: Hit) -> dict[str, object]:
+    return {
+        "session": hit.session or None,
+        "message": hit.message,
+        "role": hit.role,
+        "at": iso(hit.at),
+        "snippet": hit.snippet,
+    }

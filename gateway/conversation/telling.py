@@ -1,0 +1,32 @@
+"""Puts what a turn did to memory into the outbox: one notice, and a card for each write that waits.
+
+However the turn ended. Put behind its reply, so that the reply is read first.
+"""
+
+from datetime import datetime
+
+from gateway.memory import cards
+from gateway.records import Message, NewOutgoing, Status
+from gateway.store import outbox, writes
+from gateway.store.db import Transaction
+
+
+def put(tx: Transaction, message: Message, now: datetime, *, unsaved: bool = False) -> None:
+    """Tell of the writes of a user message's turn. `unsaved`: its last memory call failed."""
+    made = writes.of_message(tx, message.id)
+    if unsaved or any(write.status is not Status.STAGED for write in made):
+        outbox.put(
+            tx,
+            NewOutgoing(
+                dedupe=f"turn-{message.id}",
+                kind="notice",
+                chat=message.chat,
+                space=message.space,
+                created_at=now,
+                message=message.id,
+                values={"unsaved": unsaved},
+            ),
+        )
+    for write in made:
+        if write.status is Status.STAGED:
+            cards.show(tx, write, message.chat, "", now)

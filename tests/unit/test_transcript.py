@@ -1,0 +1,145 @@
+"""The exact request of a session: what is in it, and that a longer one begins with the shorter one's bytes."""
+
+import json
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway import transcript
+from gateway.chat import Chat
+from gateway.llm import wire
+from gateway.ports import ModelAnswer, ModelRequest, RequestMessage
+from gateway.records import Message, Role, ToolCall
+
+AT = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+CALL = ToolCall("call_1", "memory", '{"action": "add"}')
+OTHER_CALL = ToolCall("call_2", "session_search", '{"query": "x"}')
+
+
+def row(role: Role, text: str = "", **fields: object) -> Message:
+    values = {"person": "", "pieces": (), "at": AT, **fields}
+    return Message(id=1, space=1, chat=Chat("telegram", "5"), role=role, text=text, **values)  # type: ignore[arg-type]
+
+
+def message_bytes(request: ModelRequest) -> bytes:
+    """The messages as the adapter serialises them, without the bracket that closes the list."""
+    listed = wire.body(request, "m")["messages"]
+    return json.dumps(listed, ensure_ascii=False, separators=(",", ":"))[:-1].encode()
+
+
+def test_a_message_is_sent_as_it_was_kept() -> None:
+    """With its time and marks where it has them; what was said in chat commands reaches no model."""
+    rows = (
+        row(Role.USER, "hello", as_sent="[2026-11-30 09:00 Mon] hello"),
+        row(Role.COMMAND, "/memory"),
+        row(Role.TAP, "approve"),
+        row(Role.ASSISTANT, "", tool_calls=(CALL,)),
+        row(Role.TOOL, '{"success": true}', tool_call_id="call_1"),
+        row(Role.ASSISTANT, "Noted."),
+    )
+
+    assert transcript.request("prompt", "[]", rows) == ModelRequest(
+        "prompt",
+        (
+            RequestMessage("user", "[2026-11-30 09:00 Mon] hello"),
+            RequestMessage("assistant", "", (CALL,)),
+            RequestMessage("tool", '{"success": true}', tool_call_id="call_1"),
+            RequestMessage("assistant", "Noted."),
+        ),
+        "[]",
+    )
+
+
+def test_a_call_that_a_stop_left_without_a_result_gets_one() -> None:
+    """Every API refuses a call without a result: after one /stop the conversation could never go on."""
+    rows = (
+        row(Role.USER, "hello"),
+        row(Role.ASSISTANT, "", tool_calls=(CALL, OTHER_CALL)),
+        row(Role.TOOL, "found", tool_call_id="call_2"),
+        row(Role.USER, "are you there?"),
+    )
+
+    sent = transcript.request("prompt", "", rows).messages
+
+    assert [(message.role, message.tool_call_id) for message in sent] == [
+        ("user", ""),
+        ("assistant", ""),
+        ("tool", "call_2"),
+        ("tool", "call_1"),
+        ("user", ""),
+    ]
+    assert json.loads(sent[3].content)["success"] is False
+
+
+def test_a_result_without_its_call_is_left_out() -> None:
+    """The other thing that APIs refuse."""
+    rows = (row(Role.USER, "hello"), row(Role.TOOL, "found", tool_call_id="call_9"))
+
+    assert [message.role for message in transcript.request("prompt", "", rows).messages] == ["user"]
+
+
+def test_a_review_repeats_the_turns_last_request() -> None:
+    """So that the model's cache serves all of it but the instruction."""
+    chat = transcript.request("prompt", '[{"type":"function"}]', (row(Role.USER, "hello"),))
+
+    review = transcript.review_request(chat, "Hi!", "Look back.")
+
+    assert (review.system, review.tools) == (chat.system, chat.tools)
+    assert review.messages[len(chat.messages) :] == (
+        RequestMessage("assistant", "Hi!"),
+        RequestMessage("user", "Look back."),
+    )
+    assert message_bytes(review).startswith(message_bytes(chat))
+
+
+def test_the_next_round_holds_the_calls_and_their_results() -> None:
+    """A review's rounds are in no table: they go from one request to the next."""
+    before = ModelRequest("prompt", (RequestMessage("user", "Look back."),), "[]")
+
+    after = transcript.next_round(before, ModelAnswer("", (CALL, OTHER_CALL)), ("one", "two"))
+
+    assert after.messages == (
+        RequestMessage("user", "Look back."),
+        RequestMessage("assistant", "", (CALL, OTHER_CALL)),
+        RequestMessage("tool", "one", tool_call_id="call_1"),
+        RequestMessage("tool", "two", tool_call_id="call_2"),
+    )
+
+
+WORDS = st.text(alphabet=st.characters(codec=None), max_size=20)
+CALLS = st.lists(st.builds(ToolCall, st.sampled_from(("a", "b", "c")), st.just("memory"), WORDS), max_size=3)
+ROWS = st.lists(
+    st.one_of(
+        st.builds(lambda text: row(Role.USER, text, as_sent=f"[09:00] {text}"), WORDS),
+        st.builds(lambda text, calls: row(Role.ASSISTANT, text, tool_calls=tuple(calls)), WORDS, CALLS),
+        st.builds(lambda text, call: row(Role.TOOL, text, tool_call_id=call), WORDS, st.sampled_from("abcd")),
+        st.builds(lambda text: row(Role.COMMAND, text), WORDS),
+    ),
+    max_size=12,
+)
+
+
+@given(ROWS, st.data())
+def test_a_longer_transcript_begins_with_the_bytes_of_a_shorter_one(
+    rows: list[Message], data: st.DataObject
+) -> None:
+    """Whatever happened in it: this is what a prompt cache and a resumed turn rest on."""
+    shorter = data.draw(st.integers(0, len(rows)))
+
+    before = message_bytes(transcript.request("prompt", "[]", rows[:shorter]))
+    after = message_bytes(transcript.request("prompt", "[]", rows))
+
+    assert after.startswith(before)
+
+
+@given(ROWS)
+def test_every_call_is_answered_before_anybody_speaks_again(rows: list[Message]) -> None:
+    """In any order of rows that stops, kills and stragglers can leave."""
+    unanswered: list[str] = []
+    for message in transcript.request("prompt", "", rows).messages:
+        if message.role == "tool":
+            unanswered.remove(message.tool_call_id)
+        else:
+            assert unanswered == []
+            unanswered = [call.id for call in message.tool_calls]
