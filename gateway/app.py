@@ -85,6 +85,10 @@ def services_of(core: Core, model_name: str) -> Services:
     return Services(core.db, core.home, core.loaded, core.memory, freezer, access, core.clock, model_name)
 
 
+Ready = Callable[[Platform], None]
+"""Called with each platform once it is connected."""
+
+
 @dataclass
 class Gateway:
     """A running bot: the parts, wired. `serve` starts them in order and stops them in the reverse order."""
@@ -149,20 +153,25 @@ class Gateway:
         await self.lanes.until_quiet()
         await self.delivery.until_quiet()
 
-    async def receive(self, ready: Callable[[], None]) -> None:
-        """Let all platforms receive until the last one ends; one that is refused leaves the others running."""
+    async def receive(self, ready: Ready) -> list[str]:
+        """Let all platforms receive until the last one ends; one that is refused leaves the others running.
+
+        Returns why each refused one was.
+        """
+        problems: list[str] = []
         async with asyncio.TaskGroup() as group:
             for platform in self.platforms.values():
-                group.create_task(self._receive_from(platform, ready))
+                group.create_task(self._receive_from(platform, ready, problems))
+        return problems
 
-    async def _receive_from(self, platform: Platform, ready: Callable[[], None]) -> None:
+    async def _receive_from(self, platform: Platform, ready: Ready, problems: list[str]) -> None:
         try:
-            await platform.run(self.intake, ready)
+            await platform.run(self.intake, lambda: ready(platform))
         except ConfigError as refused:
             log.error("platform.refused", extra={"platform": platform.name})
-            print(refused, file=sys.stderr, flush=True)
-            if len(self.platforms) == 1:
-                raise
+            problems += refused.problems
+            if len(problems) < len(self.platforms):
+                print(refused, file=sys.stderr, flush=True)
 
     async def _typing(self, chat: Chat) -> None:
         platform = self.platforms.get(chat.platform)
@@ -210,13 +219,16 @@ class Gateway:
 # -- processes -------------------------------------------------------------------------------------------
 
 
-async def serve(core: Core, *, with_worker: bool, ready: Callable[[], None]) -> None:
+async def serve(core: Core, *, with_worker: bool, ready: Ready) -> None:
     """Run the gateway until SIGTERM or SIGINT. Raises ConfigError when no platform is left to talk on."""
+    problems: list[str] = []
     gateway = Gateway(core, llm.build(core.loaded.settings.chat_model()), _queue(core), _platforms(core))
     stopping = _stop_signal()
     async with _worker(core.home) if with_worker else nullcontext(), gateway.running():
         receiving = asyncio.create_task(gateway.receive(ready))
-        await _first_of(receiving, stopping)
+        problems = await _first_of(receiving, stopping)
+    if problems:
+        raise ConfigError(problems)
 
 
 async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = False) -> str:
@@ -239,7 +251,7 @@ async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = F
         stopping = _stop_signal()
         async with _worker(core.home) if with_worker else nullcontext(), gateway.running():
             await asyncio.to_thread(_adopt, core, chat)
-            receiving = asyncio.create_task(gateway.receive(lambda: None))
+            receiving = asyncio.create_task(gateway.receive(lambda _: None))
             await _first_of(receiving, stopping)
             await gateway.settled()
         return await asyncio.to_thread(_session_of, core, terminal, chat)
@@ -269,7 +281,8 @@ def _platforms(core: Core) -> dict[str, Platform]:
 
     menu = commands.menu(wanted.display.language)
     base_url = wanted.platforms.telegram.base_url
-    return {"telegram": TelegramPlatform(token, base_url, core.clock, menu)}
+    token_setting = wanted.platforms.telegram.token_env
+    return {"telegram": TelegramPlatform(token, base_url, core.clock, menu, token_setting=token_setting)}
 
 
 def has_platform(core: Core) -> bool:
@@ -378,10 +391,11 @@ def _stop_signal() -> "asyncio.Task[object]":
     return asyncio.create_task(stop.wait())
 
 
-async def _first_of(receiving: "asyncio.Task[None]", stopping: "asyncio.Task[object]") -> None:
-    """Until the platforms end by themselves or somebody stops us; what broke a platform is raised."""
+async def _first_of(receiving: "asyncio.Task[list[str]]", stopping: "asyncio.Task[object]") -> list[str]:
+    """Until the platforms end by themselves or somebody stops us; returns why platforms were refused."""
     await asyncio.wait((receiving, stopping), return_when=asyncio.FIRST_COMPLETED)
     for task in (receiving, stopping):
         task.cancel()
     with suppress(asyncio.CancelledError):
-        await receiving
+        return await receiving
+    return []

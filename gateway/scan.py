@@ -84,14 +84,14 @@ _SECRET_NAME = (
     r"\b[A-Z][A-Z0-9_]{0,40}_(?:KEY|TOKEN|SECRET|PASSWORD)|\bPIN\b|auth token|bearer token)"
 )
 _PASSWORD = re.compile(
-    rf"{_SECRET_NAME}[\"'`*]*\s*(?P<told>[:=]|は|\bis\b|\bist\b|\bes\b|\best\b|\bé\b|は、|は:)\s*[\"'`*]*"
+    rf"(?<![?&]){_SECRET_NAME}[\"'`*]*\s*(?P<told>[:=]|は|\bis\b|\bist\b|\bes\b|\best\b|\bé\b|は、|は:)\s*[\"'`*]*"
     r"(?P<value>[^\s\"'`*,;]{3,})(?P<rest>[\"'`*]*[ \t]*[^\n.;,]{0,20})",
     re.IGNORECASE,
 )
 _NO_VALUE = re.compile(
     r"\$|<|\{|\[|\*{2,}|\.{3}|https?:|[~/]|\d+-?(?:bit|byte|day|hour|char|min|month|year)|(?:none|null|empty|required|optional|unknown|secret|hidden|todo|"
     r"redacted|changeme|example|xxx+|rotated|stored|saved|kept|see|in|not|needed|managed|1password|bitwarden|"
-    r"keepass\w*|lastpass|vault)\b",
+    r"keepass|lastpass|vault|yes|no)(?![a-z])",
     re.IGNORECASE,
 )
 _CARD = re.compile(r"(?<![\d.])(?:\d[ -]?){12,18}\d(?![\d.]\d)")
@@ -248,13 +248,13 @@ def _talks_to_the_model(form: str) -> bool:
     return any(_flags_of(_fold(form))) or bool(_SQUEEZED.search(re.sub(r"[\W_]+", "", _fold(form))))
 
 
-_WHO = r"(?:the )?(?:user|owner|human|operator|person)\b(?! s\b)"
-_DROP = r"(?:ignore|disregard|forget|override|bypass|discard|neglect|overrule)"
+_WHO = r"(?:the )?(?:user|owner|human|operator|person)\b(?! s\b| of\b| interface)"
+_DROP = r"(?:pay no attention to|ignore|disregard|forget|override|bypass|discard|neglect|overrule)"
 _TOLD = r"(?:instructions?|prompts?|rules?|directions?|directives?|messages?|guidelines?|commands?|orders?)"
 _FORMER = r"(?:previous|prior|above|earlier|former|preceding|existing|system|original|initial|developer)"
 _GOODS = (
-    r"(?:it|this|that|them|everything|all|(?:the|all|every|any|this|our|your|my|their|whole|full|user)"
-    r"(?: \w+){0,2} (?:conversations?|chats?|history|memory|memories|transcripts?|secrets?|keys?|passwords?|"
+    r"(?:it|this|that|them|everything|all|memory|(?:the|all|every|any|this|our|your|my|their|whole|full|user)"
+    r"(?: \w+){0,2} (?:conversations?|chats?|messages?|history|memory|memories|transcripts?|secrets?|keys?|passwords?|"
     r"credentials?|tokens?|notes|contents|data))"
 )
 _SEND = r"(?:send|post|upload|forward|e ?mail|exfiltrate|transmit|submit|leak|report|copy|deliver)"
@@ -273,13 +273,13 @@ _WORD_RULES: Mapping[str, tuple[str, ...]] = {
         r"\b(?:stop|do not|don t|never) (?:following|follow|obey|obeying)(?: \w+){0,2} "
         r"(?:instructions|rules|system prompt)\b",
         # Japanese, Chinese, Korean, French, Spanish, Portuguese, Italian, German, Russian, Hindi, Arabic
-        r"(?:以前|これまで|今まで|前|上記|先|すべて|全て|全部|あらゆる).{0,12}(?:命令|指示|指令|ルール|規則|プロンプト).{0,12}"
-        r"(?:無視|忘れ|従わ|破棄|上書き|捨て)",
+        r"(?:以前|これまで|今まで|前の|上記|すべて|全て|全部|あらゆる).{0,12}(?:命令|指示|指令|ルール|規則|プロンプト).{0,12}"
+        r"(?:無視|忘れ(?!ない|物|たわけ)|従わ|破棄|上書き|捨て)",
         r"(?:忽略|无视|無視|忘记|忘記|忘掉|不要理会|不要遵守).{0,12}(?:之前|以前|先前|上述|上面|所有|全部|一切).{0,10}(?:指令|指示|命令|规则|規則|提示)",
         r"(?:이전|앞선|위의|기존|지금까지|모든).{0,12}(?:지시|명령|지침|규칙|프롬프트).{0,14}(?:무시|잊|따르지)",
         r"\b(?:ignore[rz]?|oublie[rz]?|neglige[rz]?|ne tiens pas compte|ne tenez pas compte)\b.{0,30}\b"
         r"(?:instructions?|consignes|regles|ordres|directives)\b.{0,12}(?:precedent|anterieur|ci dessus)",
-        r"\b(?:ignor[ae]\w{0,2}|olvid[ae]\w{0,2}|descart[ae]|haz caso omiso)\b.{0,30}\b"
+        r"\bolvid[ae]\w{0,2} todo lo (?:anterior|que te)|\b(?:ignor[ae]\w{0,2}|olvid[ae]\w{0,2}|descart[ae]|haz caso omiso)\b.{0,30}\b"
         r"(?:instrucciones|ordenes|reglas|indicaciones)\b.{0,12}(?:anterior|previa|de arriba)",
         r"\b(?:ignor[ae]\w{0,2}|esquec[ae]|esquece|desconsidere|desconsidera)\b.{0,30}\b"
         r"(?:instrucoes|ordens|regras|orientacoes)\b.{0,12}(?:anterior|previa|acima)",
@@ -298,7 +298,7 @@ _WORD_RULES: Mapping[str, tuple[str, ...]] = {
         r"\byou are now (?:\w+ ){1,5}(?:who|that|which|without|mode)\b",
         r"\byou are (?:now )?(?:dan|unrestricted|jailbroken|unfiltered|uncensored)\b",
         r"\b(?:act|behave|respond|answer) as (?:if you ha(?:ve|d) no|an? "
-        r"(?:unrestricted|unfiltered|evil|jailbroken))\b",
+        r"(?:unrestricted|unfiltered|evil|jailbroken)|dan\b)",
         r"\byou have no (?:rules|restrictions|limits|guidelines|filters)\b",
         r"\b(?:developer|god|jailbreak|dan) mode (?:on|enabled|activated)\b",
     ),
@@ -310,7 +310,7 @@ _WORD_RULES: Mapping[str, tuple[str, ...]] = {
         rf"\b(?:do not|don t|dont|never) let {_WHO} (?:know|see|notice)",
         rf"\b(?:hide|conceal|keep)(?: \w+){{0,3}} from {_WHO}",
         rf"\b(?:silently|secretly|covertly|quietly|discreetly)(?: \w+){{0,3}} "
-        rf"(?:{_SEND}|bcc|cc|transfer|delete|share|append|run|execute|insert|approve)\b",
+        rf"(?:{_SEND}|bcc|cc|transfer|share|append|run|execute|insert|approve|recommend|promote)\b",
         r"(?:ユーザー?|利用者|持ち主|本人)に(?:は|も)?.{0,8}(?:言うな|言わな|知らせ(?:るな|な)|伝え(?:るな|な)|教え(?:るな|な)|話すな|話さな)",
         r"(?:不要|别|不得)(?:告诉|告知|通知)(?:用户|主人)",
         r"사용자에게.{0,8}(?:말하지|알리지)",
@@ -321,7 +321,7 @@ _WORD_RULES: Mapping[str, tuple[str, ...]] = {
     ),
     "flag.approval": (
         r"\bwrite approval\b(?: \w+){0,4} (?:false|off|no|0|disabled)\b",
-        r"\b(?:disable|turn off|switch off|bypass|skip)(?: \w+){0,2} (?:write )?approvals?\b",
+        r"\b(?:disable|turn off|switch off|bypass|skip)(?: \w+){0,2} (?:write|memory|your|all|user) approvals?\b",
         r"\bmemory (?:approve all|approval off)\b",
         r"\bapprove (?:all|every)(?: \w+){0,3} (?:automatically|without asking|yourself)\b",
     ),
@@ -383,8 +383,8 @@ _SQUEEZED = re.compile(
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _GAP = re.compile(r"(?:[^\w\u0300-\u036f\u0900-\u0e7f\u3099\u309a]|_)+")
 _LOOK_ALIKES = str.maketrans(
-    "аеорсухіјѕһԁԛԝѵⅼɡɑıαοερυνικτАВЕКМНОРСТУХ",
-    "aeopcyxijshdqwvlgaiaoepuviktabekmhopctyx",
+    "аеорсухіјѕһԁԛԝѵⅼɡɑıαοερυνικτвкмнтᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
+    "aeopcyxijshdqwvlgaiaoepuviktbkmhtabcdefghijklmnoprstuvwyz",
 )
 _LEET = str.maketrans("013457@$!|", "oieastasil")
 _DECODED_CHARS = 20_000

@@ -108,6 +108,7 @@ _EN: Mapping[str, str] = {
     "say.apology": "Something went wrong on my side. Your message is kept; please try again. (Reference {reference})",
     "say.queue_full": "That is too much at once: {most} messages are waiting already, and I did not keep this one. "
     "Please send it again when I have answered.",
+    "say.unreadable": "I can only read text so far: no pictures, voice messages or files. Please write it to me.",
     "say.daily_limit": "You have used your {turns} messages for today. I did not keep this one; please come back tomorrow.",
     "say.code_wrong": "This code does not work, or does not work any more. Ask the owner for a new one.",
     "say.group_refused": "I only talk in private chats so far. Write to me there.",

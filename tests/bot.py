@@ -89,7 +89,7 @@ class Bot:
 
     async def _run(self) -> None:
         async with self.gateway.running():
-            await self.gateway.receive(self._ready.set)
+            await self.gateway.receive(lambda _: self._ready.set())
 
     # -- people ----------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from redis.exceptions import RedisError
 from gateway import failpoints, lifeline, logs, settings
 from gateway.broker import Broker, connect_url
 from gateway.errors import ConfigError, StoreBusy
+from gateway.memory.writing import Memory
 from gateway.settings import Home, Settings
 from gateway.store import locks, textfile
 from gateway.store.db import Database, Unusable
@@ -66,7 +67,7 @@ def _work(home: Home, chosen: Settings, asked: argparse.Namespace) -> int:
     if asked.rq_worker:
         return _take_jobs(home, chosen, asked.rq_worker)
     if asked.burst:
-        return _work_off(home)
+        return _work_off(home, chosen)
     return _supervise(home, chosen, wait_seconds=_FOR_A_FORMER_WORKER_SECONDS if asked.with_parent else 0.1)
 
 
@@ -80,14 +81,16 @@ def _supervise(home: Home, chosen: Settings, *, wait_seconds: float) -> int:
             return 1
         clock = runtime.SystemClock()
         db = held.enter_context(Database.open(home, clock))
+        memory = Memory(db, home, clock, chosen)
         broker = Broker(home, connect_url(home, chosen))
-        Supervisor(home, db, broker, runtime.job_queue(home, chosen), clock).run()
+        Supervisor(home, db, memory, broker, runtime.job_queue(home, chosen), clock).run()
     return 0
 
 
-def _work_off(home: Home) -> int:
+def _work_off(home: Home, chosen: Settings) -> int:
     clock = runtime.SystemClock()
     with Database.open(home, clock) as db:
+        Memory(db, home, clock, chosen).finish_interrupted()
         burst.work_off(home, db, clock, lambda job: runtime.run(home, job))
     return 0
 

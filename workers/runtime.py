@@ -47,7 +47,7 @@ class SystemClock:
 
 def review(session: str, turn: int, attempt: int) -> None:
     """The job's name in Redis. What it is given comes from there and is only looked up, never trusted."""
-    run(settings.find_home(), ReviewJob(str(session), int(turn), int(attempt)))
+    run(settings.find_home(), ReviewJob(session, turn, attempt))
 
 
 def run(home: Home, job: ReviewJob) -> None:

@@ -1,9 +1,10 @@
 """Keeps one RQ worker at work: the parent that outlives its deaths.
 
 It sees to it that Redis answers, starts the worker again the moment it dies and gives back what it had
-taken, and every few seconds looks into SQLite for reviews whose process or whose ring was lost. On
-SIGTERM and SIGINT a running review may finish for a while; then its worker is killed and the review is put
-back. When the supervisor itself is killed, worker and work horse end with it, and the next start goes on.
+taken. Every few seconds it looks into SQLite for reviews whose process or whose ring was lost, and for writes
+that were approved and not carried out. On SIGTERM and SIGINT a running review may finish for a while; then its
+worker is killed and the review is put back. When the supervisor itself is killed, worker and work horse end
+with it, and the next start goes on.
 """
 
 import hashlib
@@ -23,9 +24,11 @@ from redis.exceptions import RedisError
 
 from gateway import settings
 from gateway.broker import Broker
-from gateway.errors import TryLater
+from gateway.errors import Refused, TryLater
+from gateway.memory.writing import Memory
 from gateway.ports import Clock, JobQueue
 from gateway.settings import Home
+from gateway.store import doorbell
 from gateway.store.db import Database
 from workers import due, rq_worker
 
@@ -47,6 +50,7 @@ class Supervisor:
 
     home: Home
     db: Database
+    memory: Memory
     broker: Broker
     queue: JobQueue
     clock: Clock
@@ -82,8 +86,10 @@ class Supervisor:
             due.void_abandoned(self.db, self.home, self.clock)
             if ring:
                 due.ring(self.db, self.queue, self.clock)
-        except TryLater as busy:
-            log.info("worker.store_busy", extra={"error": type(busy).__name__})
+            if self.memory.finish_interrupted():  # by a work horse that was killed after its commit
+                doorbell.ring(self.home)
+        except (TryLater, Refused) as error:
+            log.info("worker.looks_again_later", extra={"error": type(error).__name__})
 
     def _start(self) -> None:
         self._starts += 1

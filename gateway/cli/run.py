@@ -65,7 +65,7 @@ def _run(options: Options, *, with_worker: bool) -> int:
 def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
     say_start(core)
     if app.has_platform(core):
-        asyncio.run(app.serve(core, with_worker=with_worker, ready=lambda: click.echo("Ready.", err=True)))
+        asyncio.run(app.serve(core, with_worker=with_worker, ready=lambda _: click.echo("Ready.", err=True)))
         return 0
     if not (with_worker and _has_input()):
         raise ConfigError(

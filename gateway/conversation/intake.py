@@ -96,10 +96,12 @@ class Intake:
     def _turned_away(
         self, tx: Transaction, message: IncomingMessage, standing: Standing, space: Space, now: datetime
     ) -> bool:
-        """Whether this message is one too many: then it is not kept, and the chat is told."""
+        """Whether this message cannot be read or is one too many: then it is not kept, and the chat is told."""
         if messages.of_platform(tx, message.chat, message.id) is not None:
             return False
-        if messages.count_waiting(tx, message.chat) >= MOST_WAITING:
+        if not any(piece.text.strip() for piece in message.pieces):
+            kind = "unreadable"
+        elif messages.count_waiting(tx, message.chat) >= MOST_WAITING:
             kind = "queue_full"
         elif standing is not Standing.OWNER and self._out_of_turns(tx, message, now):
             kind = "daily_limit"

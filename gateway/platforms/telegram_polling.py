@@ -94,8 +94,8 @@ class Polling:
         self._forget_old_offset(bool(updates))
         for raw in updates:
             number = _number(raw)
-            self._offset = number + 1
             await self._hand_over(number, raw, inbox)
+            self._offset = number + 1
         self._pauses.reset()
 
     async def _hand_over(self, number: int, raw: dict[str, Any], inbox: "_Inbox") -> None:

@@ -51,7 +51,7 @@ def test_a_due_review_is_done_and_its_memory_written(bench: Workbench) -> None:
     bench.until(lambda: bench.profile() == "Lives in Bergen\n")
     assert bench.review(review).attempts == 1
     assert bench.spent() == 2
-    assert f"job=review-{review.session}-1-0 calls=2" in bench.log()
+    bench.until(lambda: f"job=review-{review.session}-1-0 calls=2" in bench.log())
 
 
 def test_its_request_begins_with_the_bytes_of_the_chat(bench: Workbench) -> None:
@@ -85,6 +85,21 @@ def test_a_killed_work_horse_is_replaced_within_seconds(bench: Workbench) -> Non
     _done_within_seconds(bench)
     bench.until(lambda: bench.profile() == "Lives in Bergen\n")
     assert bench.review(review).attempts == 2
+
+
+def test_killed_between_commit_and_file_the_memory_is_written_all_the_same(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The supervisor carries out what was approved; the model is not asked again."""
+    monkeypatch.setenv("HIKAE_FAILPOINT", "review.committed")
+    review = bench.due("I live in Bergen")
+    proposes(bench)
+
+    bench.worker()
+
+    bench.until(lambda: bench.profile() == "Lives in Bergen\n")
+    assert (bench.review(review).status, bench.review(review).attempts) == ("done", 1)
+    assert len(bench.model.reviews) == 2
 
 
 def test_a_killed_rq_worker_takes_its_work_horse_with_it_and_is_started_again(bench: Workbench) -> None:
