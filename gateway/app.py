@@ -1,6 +1,6 @@
 """The composition root of the gateway: the only place where its objects meet, and their start and stop order.
 
-`open_core` is what every command needs; `Gateway` is the long-running bot; `hikae chat` is a gateway with a
+What every command needs is `core`; `Gateway` is the long-running bot; `hikae chat` is a gateway with a
 terminal and nothing else.
 """
 
@@ -12,30 +12,28 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from gateway import broker, failpoints, health, llm, policy, rq_queue, settings
+from gateway import broker, health, llm, policy, rq_queue
 from gateway.chat import Chat
 from gateway.conversation import commands
-from gateway.conversation.access import Access
-from gateway.conversation.commands.call import Services
 from gateway.conversation.delivery import Delivery
-from gateway.conversation.freezing import Freezer
 from gateway.conversation.intake import Intake
 from gateway.conversation.lanes import Lanes, kind_of
 from gateway.conversation.rendering import Renderer
 from gateway.conversation.router import Router
 from gateway.conversation.turn import Turns
+from gateway.core import Core as Core
+from gateway.core import SystemClock as SystemClock
+from gateway.core import open_core as open_core
+from gateway.core import services_of as services_of
 from gateway.errors import ConfigError, NotFound, Refused, TryLater
 from gateway.home import Home
 from gateway.housekeeping import Housekeeping
 from gateway.jobs import ReviewJob
-from gateway.memory.writing import Memory
 from gateway.platforms.terminal import TerminalPlatform
-from gateway.ports import Clock, JobQueue, Model, Platform
-from gateway.settings import Loaded, Settings
+from gateway.ports import JobQueue, Model, Platform
+from gateway.settings import Settings
 from gateway.store import doorbell, messages, outbox, people, reviews, sessions, textfile
-from gateway.store.db import Database
 
 log = logging.getLogger(__name__)
 
@@ -44,45 +42,6 @@ FLUSH_SECONDS = 5.0
 REPORT_SECONDS = 2.0
 WORKER_PAUSE_SECONDS = 0.5
 DEVNULL = subprocess.DEVNULL
-
-
-class SystemClock:
-    """The machine's clock."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-
-@dataclass(frozen=True)
-class Core:
-    """What every command needs: the home, its settings, its database and its memory."""
-
-    home: Home
-    loaded: Loaded
-    db: Database
-    memory: Memory
-    clock: Clock
-
-    def close(self) -> None:
-        self.db.close()
-
-
-def open_core(home: Home, clock: Clock | None = None) -> Core:
-    """Open a home, creating it when it is new. Raises ConfigError (settings) and Unusable (database)."""
-    loaded = settings.load(home)
-    failpoints.arm(loaded.settings.failpoint)
-    textfile.prepare_home(home)
-    clock = clock or SystemClock()
-    db = Database.open(home, clock)
-    return Core(home, loaded, db, Memory(db, home, clock, loaded.settings), clock)
-
-
-def services_of(core: Core, model_name: str) -> Services:
-    """What commands work with, those of the chat and those of `hikae`."""
-    wanted = core.loaded.settings
-    access = Access(core.home, wanted)
-    freezer = Freezer(core.home, wanted, core.memory, wanted.zone(), model_name)
-    return Services(core.db, core.home, core.loaded, core.memory, freezer, access, core.clock, model_name)
 
 
 Ready = Callable[[Platform], None]

@@ -254,7 +254,8 @@ _TOLD = r"(?:instructions?|prompts?|rules?|directions?|directives?|messages?|gui
 _FORMER = r"(?:previous|prior|above|earlier|former|preceding|existing|system|original|initial|developer)"
 _GOODS = (
     r"(?:it|this|that|them|everything|all|memory|(?:the|all|every|any|this|our|your|my|their|whole|full|user)"
-    r"(?: \w+){0,2} (?:conversations?|chats?|messages?|history|memory|memories|transcripts?|secrets?|keys?|passwords?|"
+    r"(?: \w+){0,2} (?:conversations?|chats?|messages?|history|memory|memories|transcripts?|secrets?"
+    r"|keys?|passwords?|"
     r"credentials?|tokens?|notes|contents|data))"
 )
 _SEND = r"(?:send|post|upload|forward|e ?mail|exfiltrate|transmit|submit|leak|report|copy|deliver)"
@@ -279,7 +280,8 @@ _WORD_RULES: Mapping[str, tuple[str, ...]] = {
         r"(?:이전|앞선|위의|기존|지금까지|모든).{0,12}(?:지시|명령|지침|규칙|프롬프트).{0,14}(?:무시|잊|따르지)",
         r"\b(?:ignore[rz]?|oublie[rz]?|neglige[rz]?|ne tiens pas compte|ne tenez pas compte)\b.{0,30}\b"
         r"(?:instructions?|consignes|regles|ordres|directives)\b.{0,12}(?:precedent|anterieur|ci dessus)",
-        r"\bolvid[ae]\w{0,2} todo lo (?:anterior|que te)|\b(?:ignor[ae]\w{0,2}|olvid[ae]\w{0,2}|descart[ae]|haz caso omiso)\b.{0,30}\b"
+        r"\bolvid[ae]\w{0,2} todo lo (?:anterior|que te)"
+        r"|\b(?:ignor[ae]\w{0,2}|olvid[ae]\w{0,2}|descart[ae]|haz caso omiso)\b.{0,30}\b"
         r"(?:instrucciones|ordenes|reglas|indicaciones)\b.{0,12}(?:anterior|previa|de arriba)",
         r"\b(?:ignor[ae]\w{0,2}|esquec[ae]|esquece|desconsidere|desconsidera)\b.{0,30}\b"
         r"(?:instrucoes|ordens|regras|orientacoes)\b.{0,12}(?:anterior|previa|acima)",

@@ -143,6 +143,7 @@ _EN: Mapping[str, str] = {
     "decision.failed": "{id} could not be remembered: {reason}",
     "decision.redrawn": "{id} still waits: {reason}",
     "decision.already": "{id} was decided before",
+    "terminal.not_kept": "This was not kept: {reason}. Please say it again.",
     "tap.unknown": "This button does not work any more.",
     "tap.not_yours": "This is not for you to decide.",
     "tap.decided": "Already decided.",

@@ -67,7 +67,7 @@ class ReviewWorker(_Worker):
         """No commands by Redis: they need a thread, and a process with threads must not fork."""
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
-        pass
+        lifeline.die_with(self.pid or 0, signal.SIGKILL)
         super().main_work_horse(job, queue)
 
     def maintain_heartbeats(self, job: Job, execution: Execution) -> None:

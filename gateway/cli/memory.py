@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import click
 
-from gateway import app, words
+from gateway import words
 from gateway.chat import TERMINAL_OWNER
 from gateway.cli import Options, confirmed, emit, json_option
 from gateway.cli.opened import OWNER, from_markdown, iso, opened, shown, space_named
@@ -16,6 +16,7 @@ from gateway.conversation import notices
 from gateway.conversation.commands import deciding
 from gateway.conversation.commands import memory as commands
 from gateway.conversation.commands.call import Services
+from gateway.core import Core, services_of
 from gateway.errors import NotFound, Refused
 from gateway.memory import asking, entries
 from gateway.records import Action, Space, Target, Write
@@ -152,8 +153,8 @@ def reset(options: Options, target: str, yes: bool, space_name: str) -> int:
     return 0
 
 
-def _services(core: app.Core) -> Services:
-    return app.services_of(core, core.loaded.settings.model.name)
+def _services(core: Core) -> Services:
+    return services_of(core, core.loaded.settings.model.name)
 
 
 # -- deciding ----------------------------------------------------------------------------------------------

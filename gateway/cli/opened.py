@@ -6,10 +6,11 @@ import shutil
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
-from gateway import app, logs
+from gateway import logs
 from gateway.chat import Chat
 from gateway.cli import Options
 from gateway.conversation import access, notices
+from gateway.core import Core, open_core
 from gateway.errors import NotFound
 from gateway.records import Space
 from gateway.store import people
@@ -19,9 +20,9 @@ _NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u
 
 
 @contextlib.contextmanager
-def opened(options: Options) -> Iterator[app.Core]:
+def opened(options: Options) -> Iterator[Core]:
     """The home, open for one command; created when it is new. What happens is logged to its file."""
-    core = app.open_core(options.home)
+    core = open_core(options.home)
     try:
         logs.setup(core.home, to_stderr=False, secrets=core.loaded.settings.secrets())
         yield core
@@ -30,7 +31,7 @@ def opened(options: Options) -> Iterator[app.Core]:
         logs.close()
 
 
-def space_named(core: app.Core, name: str) -> Space:
+def space_named(core: Core, name: str) -> Space:
     """The space with this folder name; the owner's is made on first need. Raises NotFound."""
     with core.db.read() as rd:
         found = next((space for space in people.spaces(rd) if space.name == name), None)

@@ -4,10 +4,11 @@ from datetime import datetime
 
 import click
 
-from gateway import app, health, settings
+from gateway import health, settings
 from gateway.cli import Options, emit, json_option
 from gateway.cli.opened import clock_time, iso
 from gateway.conversation.access import Access, OwnerCode
+from gateway.core import SystemClock
 from gateway.home import Home
 from gateway.store import textfile
 
@@ -44,4 +45,4 @@ def link(home: Home, made: OwnerCode) -> str | None:
 
 
 def _now() -> datetime:
-    return app.SystemClock().now()
+    return SystemClock().now()

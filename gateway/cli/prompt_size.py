@@ -4,10 +4,10 @@ import json
 
 import click
 
-from gateway import app
 from gateway.cli import Options, emit, json_option
 from gateway.cli.opened import OWNER, opened, space_named
 from gateway.conversation import prompt
+from gateway.core import services_of
 
 PLATFORMS = ("telegram", "discord", "terminal", "web")
 
@@ -21,7 +21,7 @@ def prompt_size(options: Options, platform: str, space_name: str) -> None:
     """Bytes and characters of every part of the prompt and of the tools, as they would be sent."""
     with opened(options) as core:
         space = space_named(core, space_name)
-        freezer = app.services_of(core, core.loaded.settings.model.name).freezer
+        freezer = services_of(core, core.loaded.settings.model.name).freezer
         parts = freezer.parts(space, platform, core.clock.now())
         tools = freezer.tools(space)
     whole = prompt.join(parts)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import click
 
-from gateway import app
 from gateway.cli import Options, emit, json_option
 from gateway.cli.opened import columns, iso, opened, shown, space_named
+from gateway.core import Core
 from gateway.errors import Refused
 from gateway.records import Review
 from gateway.store import people
@@ -49,6 +49,8 @@ def retry(options: Options, ids: tuple[str, ...]) -> int:
             named = [_id(review) for review in kept.failed(rd)] if ids in ((), (ALL,)) else list(dict.fromkeys(ids))
         results = [_retry(core, id) for id in named]
         if not all(result.error for result in results):
+            from gateway import app  # late: listing needs none of it
+
             app.wake_worker(core)
     if options.json:
         told = [_result_as_data(result) for result in results]
@@ -66,7 +68,7 @@ class _Result:
     """The name of the error that it is; "" when it is tried again."""
 
 
-def _retry(core: app.Core, id: str) -> _Result:
+def _retry(core: Core, id: str) -> _Result:
     try:
         session, turn = _parse(id)
         with core.db.write() as tx:

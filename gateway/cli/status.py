@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from gateway import app, broker, health, settings
+from gateway import broker, health, settings
 from gateway.cli import Options, emit, json_option
 from gateway.cli.opened import clock_time, iso
+from gateway.core import SystemClock
 from gateway.home import Home
 from gateway.ports import PlatformHealth
 from gateway.store import reviews, textfile, writes
@@ -84,7 +85,7 @@ def _look_around(home: Home, chosen: settings.Settings) -> Status:
         redis=Redis(broker.reachable(url), ours=not chosen.redis.url),
         reviews=counts,
         pending=pending,
-        now=app.SystemClock().now(),
+        now=SystemClock().now(),
     )
 
 

@@ -99,7 +99,7 @@ class Decisions:
         file = self.files.read(space, write.target)
         refused, _ = proposals.scanned(write.operations)
         if refused:
-            return self._fail(write, refused)
+            return self._fail(write, refused, by, through)
         with self.files.db.read() as rd:
             glued = glued_in(rd, space, write.target, file.doc)
         match proposals.recheck(write, file.doc, self.files.settings.budget(write.target), glued):
@@ -115,11 +115,11 @@ class Decisions:
                 values = proposals.over_budget_values(full)
                 return self._redraw(write, file, proposals.OVER_BUDGET, values, write.before)
             case entries.Matches():
-                return self._fail(write, "reason.ambiguous")
+                return self._fail(write, "reason.ambiguous", by, through)
             case entries.Invalid(why):
-                return self._fail(write, why)
+                return self._fail(write, why, by, through)
             case _:
-                return self._fail(write, "reason.gone")
+                return self._fail(write, "reason.gone", by, through)
 
     def _approve_change(
         self, space: Space, write: Write, file: File, change: entries.Applied, by: str, through: int | None
@@ -155,10 +155,10 @@ class Decisions:
             return _decided(write, None)
         return Decision(DecisionEnding.REDRAWN, write, reason, values)
 
-    def _fail(self, write: Write, reason: str) -> Decision:
+    def _fail(self, write: Write, reason: str, by: str, through: int | None) -> Decision:
         now = self.files.clock.now()
         with self.files.db.write() as tx:
-            if writes.failed(tx, write.id, reason, {}, now, frm=(Status.STAGED,)):
+            if writes.failed(tx, write.id, reason, {}, now, frm=(Status.STAGED,), by=by, through=through):
                 cards.update(tx, write, "failed", now)
         return _decided(self._get(write.id), None, ours=True)
 

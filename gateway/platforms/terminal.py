@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gateway import words
 from gateway.chat import TERMINAL_OWNER, Button, Chat, How, IncomingMessage, OutgoingMessage, Piece, Tap
+from gateway.errors import TryLater
 from gateway.ports import Clock, PlatformHealth, Receiver
 
 if TYPE_CHECKING:
@@ -153,7 +155,11 @@ class TerminalPlatform:
             at=self.clock.now(),
             session=self.session,
         )
-        await receiver.message(message)
+        try:
+            await receiver.message(message)
+        except TryLater as busy:
+            print(words.text("terminal.not_kept", "en", reason=busy), file=sys.stderr, flush=True)
+            return
         await self.settled()
 
     async def _tap(self, receiver: Receiver, question: Question, action: str, text: str = "") -> None:

@@ -78,7 +78,7 @@ def translated() -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
             raise Unusable(
-                "state.db is damaged or is no database. Nothing was touched. Move it away and restore a copy "
+                "state.db is damaged or is no database. Nothing was changed. Move it away and restore a copy "
                 "from backups/ (without one, hikae starts a new state.db; memory files are not affected)."
             ) from error
         if code in _BUSY:

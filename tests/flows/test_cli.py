@@ -875,7 +875,7 @@ def test_a_decision_from_a_shell(machine: Machine, core: app.Core) -> None:
     ("arguments", "unwanted"),
     [
         (["--version"], ["pydantic", "asyncio", "sqlite3", "gateway.settings", "gateway.app"]),
-        (["memory", "pending"], ["openai", "telegram", "redis", "rq", "prompt_toolkit", "httpx", "rich"]),
+        (["memory", "pending"], ["asyncio", "gateway.app", "openai", "telegram", "redis", "rq", "prompt_toolkit"]),
         (["status"], ["openai", "telegram", "rq", "prompt_toolkit"]),
     ],
 )

@@ -1,0 +1,143 @@
+"""Who gets in, how one becomes the owner, and what is too much."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from gateway import app
+from tests.bot import ANNA, BEN, MALLORY, Bot, NoQueue, running_bot
+
+NOBODY = "owners: [], allowed: []"
+PHOTO = [{"file_id": "a", "file_unique_id": "b", "width": 1, "height": 1}]
+
+
+def code_of(bot: Bot) -> str:
+    """A fresh owner code, as `hikae pair code` makes it."""
+    access = bot.gateway.intake.access
+    return access.new_owner_code(bot.core.clock.now()).code
+
+
+async def test_the_code_makes_its_sender_the_owner_once(tmp_path: Path) -> None:
+    """The first owner of a bot comes in by the code, and nobody after them by the same."""
+    async with running_bot(tmp_path, access=NOBODY) as bot:
+        code = code_of(bot)
+        await bot.says(f"/start {code.lower()}", MALLORY)
+        await bot.says("hello", MALLORY)
+
+        assert any("Only you can read it" in text for text in bot.sees(MALLORY))
+        assert "Hello from the fake model." in bot.sees(MALLORY)
+
+        await bot.says(f"/start {code}", BEN)
+
+        assert bot.sees(BEN) == ["This code does not work, or does not work any more. Ask the owner for a new one."]
+        assert len(bot.server.requests) == 1
+
+
+async def test_five_wrong_codes_shut_the_account_out_and_leave_the_code_valid(tmp_path: Path) -> None:
+    """Guessing is hopeless, and a stranger who guesses cannot lock the owner out."""
+    async with running_bot(tmp_path, access=NOBODY) as bot:
+        code = code_of(bot)
+        for guess in ("AAAAAAA1", "BBBBBBB2", "CCCCCCC3", "DDDDDDD4", "EEEEEEE5"):
+            await bot.says(f"/start {guess}", MALLORY)
+        await bot.says(f"/start {code}", MALLORY)
+
+        assert len(bot.sees(MALLORY)) == 5
+
+        await bot.says(f"/start {code}", ANNA)
+
+        assert any("Only you can read it" in text for text in bot.sees(ANNA))
+
+
+async def test_a_code_ends_after_an_hour(tmp_path: Path) -> None:
+    """A code on an old screenshot is worth nothing."""
+    async with running_bot(tmp_path, access=NOBODY) as bot:
+        access = bot.gateway.intake.access
+        code = access.new_owner_code(bot.core.clock.now() - timedelta(minutes=61)).code
+
+        await bot.says(f"/start {code}", ANNA)
+
+        assert bot.sees() == ["This code does not work, or does not work any more. Ask the owner for a new one."]
+
+
+async def test_what_a_stranger_says_is_neither_kept_nor_answered(tmp_path: Path) -> None:
+    """Silence, also for commands; not even the wrong code's words stay."""
+    async with running_bot(tmp_path) as bot:
+        for text in ("hello xyzzy", "/memory", "/start", "/help xyzzy", "/start XYZZYXYZZY"):
+            await bot.says(text, MALLORY)
+        bot.telegram.says(MALLORY, photo=PHOTO, caption="xyzzy")
+        await bot.settles()
+        await bot.stop()
+
+        kept = b"".join(path.read_bytes().lower() for path in bot.home.path.rglob("*") if path.is_file())
+        assert b"xyzzy" not in kept
+        await bot.start()
+        assert bot.server.requests == ()
+
+
+async def test_a_group_is_refused_once_and_only_when_somebody_known_addresses_the_bot(tmp_path: Path) -> None:
+    """Groups come later; until then the bot is polite, not loud."""
+    group = -100200
+    async with running_bot(tmp_path) as bot:
+        bot.telegram.says(MALLORY, f"@{bot.telegram.username} hello", chat=group)
+        bot.telegram.says(ANNA, "not for the bot", chat=group)
+        await bot.settles()
+        assert bot.sees(group) == []
+
+        for _ in range(2):
+            bot.telegram.says(ANNA, f"@{bot.telegram.username} hello", chat=group)
+            await bot.settles()
+
+        assert bot.sees(group) == ["I only talk in private chats so far. Write to me there."]
+        assert bot.server.requests == ()
+
+
+async def test_the_daily_bound_is_for_people_who_are_not_the_owner(tmp_path: Path) -> None:
+    """A guest cannot spend the owner's tokens without end, and is told."""
+    access = f"owners: ['telegram:{ANNA}'], allowed: ['telegram:{BEN}'], daily_turns: 2"
+    async with running_bot(tmp_path, access=access) as bot:
+        for number in range(3):
+            await bot.says(f"ben {number}", BEN)
+            await bot.says(f"anna {number}", ANNA)
+
+        assert [request.messages[-1]["content"][-6:] for request in bot.server.requests].count("ben  2") == 0
+        assert len(bot.server.requests) == 5
+        assert bot.sees(BEN)[-1].startswith("You have used your 2 messages for today.")
+
+
+async def test_what_comes_when_32_wait_is_refused_visibly(tmp_path: Path) -> None:
+    """Nothing is dropped in silence: either it is kept and answered, or the chat is told."""
+    async with running_bot(tmp_path) as bot:
+        gate = bot.server.holds("the first answer")
+        bot.telegram.says(ANNA, "message 0")
+        await gate.reached()
+        for number in range(1, 34):
+            bot.telegram.says(ANNA, f"message {number}")
+        await bot.telegram.wait_for(lambda: not bot.telegram.unconfirmed, 20)
+        gate.open()
+        await bot.settles()
+
+        refused = [text for text in bot.sees() if text.startswith("That is too much at once")]
+        assert len(refused) == 2
+        assert len(bot.server.requests) == 32
+
+
+async def test_what_cannot_be_read_is_answered_politely(tmp_path: Path) -> None:
+    """A picture without words reaches no model, and is not met with silence."""
+    async with running_bot(tmp_path) as bot:
+        bot.telegram.says(ANNA, photo=PHOTO)
+        await bot.settles()
+
+        assert bot.sees() == [
+            "I can only read text so far: no pictures, voice messages or files. Please write it to me."
+        ]
+
+
+async def test_a_person_taken_out_of_the_settings_is_out(tmp_path: Path) -> None:
+    """Standing from config.yaml is never copied into the database."""
+    async with running_bot(tmp_path) as bot:
+        await bot.says("hello", BEN)
+        bot.configure(access=f"owners: ['telegram:{ANNA}']")
+        await bot.restart()
+        await bot.says("hello again", BEN)
+
+        assert len(bot.server.requests) == 1
+        assert isinstance(bot.gateway.queue, NoQueue) and app.has_platform(bot.core) is False
