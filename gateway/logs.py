@@ -59,8 +59,10 @@ def setup(home: Home, *, to_stderr: bool, secrets: Collection[str] = ()) -> None
         _attach(logging.StreamHandler(sys.stderr), _Sentences(redact))
     for name in _OURS:
         logging.getLogger(name).setLevel(logging.INFO)
-    for name in _TALKATIVE:
-        # httpx logs every URL at INFO, and Telegram's URLs hold the bot's token.
+    # httpx logs every URL at INFO, and Telegram's URLs hold the bot's token. Libraries that were used before
+    # may have set a level on a logger below their own.
+    made = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in _TALKATIVE]
+    for name in (*_TALKATIVE, *made):
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
