@@ -29,7 +29,7 @@ from gateway.core import services_of as services_of
 from gateway.errors import ConfigError, NotFound, Refused, TryLater
 from gateway.home import Home
 from gateway.housekeeping import Housekeeping
-from gateway.jobs import ReviewJob
+from gateway.jobs import ReviewJob, review_seconds
 from gateway.platforms.terminal import TerminalPlatform
 from gateway.ports import JobQueue, Model, Platform
 from gateway.settings import Settings
@@ -287,7 +287,9 @@ async def model_problem(chosen: Settings) -> str:
 
 
 def _queue(core: Core) -> JobQueue:
-    return rq_queue.RqQueue(broker.connect_url(core.home, core.loaded.settings))
+    chosen = core.loaded.settings
+    seconds = review_seconds(chosen.agent.max_tool_rounds, chosen.model.timeout_seconds)
+    return rq_queue.RqQueue(broker.connect_url(core.home, chosen), seconds)
 
 
 def _adopt(core: Core, chat: Chat) -> None:

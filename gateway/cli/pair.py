@@ -1,6 +1,6 @@
 """`hikae pair`: letting people in. So far the owner's code."""
 
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 import click
 
@@ -24,24 +24,30 @@ def code(options: Options) -> None:
     chosen = settings.load(home).settings
     textfile.prepare_home(home)
     made = Access(home, chosen).new_owner_code(_now())
+    account = _bot_name(home)
     if options.json:
-        emit({"code": made.code, "expires_at": iso(made.expires_at), "link": link(home, made)})
+        emit({"code": made.code, "expires_at": iso(made.expires_at), "link": _link(account, made)})
     else:
-        click.echo(invitation(home, made, clock_time(made.expires_at, chosen.zone())))
+        click.echo(invitation(made, account, chosen.zone()))
 
 
-def invitation(home: Home, made: OwnerCode, until: str) -> str:
-    """What to do with a code, in two lines."""
-    address = link(home, made)
+def invitation(made: OwnerCode, account: str, zone: tzinfo) -> str:
+    """What to do with a code. `account` is the bot's name on Telegram, "" while it is not known."""
+    until = clock_time(made.expires_at, zone)
+    address = _link(account, made)
     how = f"Open {address}\nor send" if address else "Send"
     return f"{made.code}\n{how} `/start {made.code}` to your bot. It works once, until {until}."
 
 
-def link(home: Home, made: OwnerCode) -> str | None:
-    """The address that opens the bot and sends the code; None while the bot's name is not known."""
+def _link(account: str, made: OwnerCode) -> str | None:
+    """The address that opens the bot and sends the code."""
+    return f"https://t.me/{account}?start={made.code}" if account else None
+
+
+def _bot_name(home: Home) -> str:
     running = health.of_running(home)
     telegram = running.platforms.get("telegram") if running else None
-    return f"https://t.me/{telegram.account}?start={made.code}" if telegram and telegram.account else None
+    return telegram.account if telegram else ""
 
 
 def _now() -> datetime:

@@ -10,7 +10,10 @@ import click
 
 from gateway import app, logs
 from gateway.cli import Options
+from gateway.cli.pair import invitation
+from gateway.conversation.access import Access
 from gateway.errors import ConfigError, Refused
+from gateway.ports import Platform
 from gateway.store import textfile
 
 
@@ -65,7 +68,7 @@ def _run(options: Options, *, with_worker: bool) -> int:
 def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
     say_start(core)
     if app.has_platform(core):
-        asyncio.run(app.serve(core, with_worker=with_worker, ready=lambda _: click.echo("Ready.", err=True)))
+        asyncio.run(app.serve(core, with_worker=with_worker, ready=lambda platform: _say_ready(core, platform)))
         return 0
     if not (with_worker and _has_input()):
         raise ConfigError(
@@ -78,6 +81,16 @@ def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
     terminal = app.TerminalOptions(chat_id=secrets.token_hex(6), holds_home=True)
     asyncio.run(app.talk(core, terminal, with_worker=True))
     return 0
+
+
+def _say_ready(core: app.Core, platform: Platform) -> None:
+    """Say that the bot receives; in a terminal, and while it has no owner, also how to become that."""
+    click.echo(f"Ready on {platform.name}.", err=True)
+    access = Access(core.home, core.loaded.settings)
+    if sys.stdout.isatty() and not access.has_owner(core.db):
+        made = access.new_owner_code(core.clock.now())
+        click.echo("The bot has no owner yet. Your code, also from `hikae pair code`:")
+        click.echo(invitation(made, platform.health().account, core.loaded.settings.zone()))
 
 
 def _has_input() -> bool:

@@ -68,6 +68,11 @@ class Access:
         kept = (*self.settings.access.owners, *people.owners(rd), TERMINAL_OWNER.key)
         return tuple(dict.fromkeys(kept))
 
+    def has_owner(self, db: Database) -> bool:
+        """Whether anybody owns the bot on a chat platform."""
+        with db.read() as rd:
+            return bool(self.settings.access.owners or people.owners(rd))
+
     def accounts(self, rd: Reader, person: Person) -> tuple[str, ...]:
         """The keys of all accounts of this person."""
         if self.standing(rd, person) is Standing.OWNER:

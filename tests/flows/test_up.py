@@ -30,7 +30,9 @@ def telegram() -> Iterator[FakeTelegram]:
 
 
 @pytest.fixture
-def here(tmp_path: Path, server: ModelServer) -> Iterator[Machine]:
+def here(tmp_path: Path, server: ModelServer, telegram: FakeTelegram) -> Iterator[Machine]:
+    """Ended before the servers it talks to."""
+    assert telegram.port
     with machine(tmp_path) as one:
         configure(one, server)
         yield one
@@ -98,7 +100,7 @@ def test_nothing_is_lost_when_the_gateway_is_killed_between_message_and_answer(
 def test_a_second_gateway_is_refused_by_name(here: Machine, telegram: FakeTelegram) -> None:
     """Two gateways on one home would answer everything twice."""
     first = here.start("gateway", **on(telegram))
-    until(lambda: "Ready" in here.output(first))
+    until(lambda: "Ready on telegram" in here.output(first))
 
     second = here.run("gateway", **on(telegram))
 
