@@ -13,9 +13,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
-from gateway import broker, health, llm, policy, rq_queue
+from gateway import broker, health, llm, rq_queue
 from gateway.chat import Chat
-from gateway.conversation import commands
+from gateway.conversation import commands, ending
 from gateway.conversation.delivery import Delivery
 from gateway.conversation.intake import Intake
 from gateway.conversation.lanes import Lanes, kind_of
@@ -190,8 +190,8 @@ async def serve(core: Core, *, with_worker: bool, ready: Ready) -> None:
         raise ConfigError(problems)
 
 
-async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = False) -> str:
-    """Run one terminal chat to the end of its input; returns the id of its session ("" when none opened)."""
+async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = False) -> "Talked":
+    """Run one terminal chat to the end of its input, or until SIGINT or SIGTERM."""
     settled: list[Callable[[], Awaitable[None]]] = []
     chat = Chat("terminal", terminal.chat_id)
     platform = TerminalPlatform(
@@ -212,8 +212,11 @@ async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = F
             await asyncio.to_thread(_adopt, core, chat)
             receiving = asyncio.create_task(gateway.receive(lambda _: None))
             await _first_of(receiving, stopping)
-            await gateway.settled()
-        return await asyncio.to_thread(_session_of, core, terminal, chat)
+            stopped = stopping.done() and not stopping.cancelled()
+            if not stopped:
+                await gateway.settled()
+        session = await asyncio.to_thread(_session_of, core, terminal, chat)
+        return Talked(session, stopped=stopped, all_kept=platform.lost is None)
     finally:
         if alive is not None:
             alive.discard()
@@ -228,6 +231,17 @@ class TerminalOptions:
     session: str = ""
     holds_home: bool = False
     """See Gateway."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talked:
+    """How a terminal chat went: the id of its session ("" when none opened), and whether it ended in order."""
+
+    session: str
+    stopped: bool
+    """By a signal."""
+    all_kept: bool
+    """False when something that was said could not be kept."""
 
 
 def _platforms(core: Core) -> dict[str, Platform]:
@@ -259,11 +273,8 @@ def check_resumable(core: Core, session_id: str) -> None:
 
 def review_rest(core: Core, session_id: str) -> None:
     """At the end of a terminal chat: record the review of what is unreviewed and leave a worker to do it."""
-    chosen = core.loaded.settings
-    if policy.reviews_are_automatic(chosen.memory.nudge_interval, chosen.auxiliary.background_review.enabled):
-        with core.db.write() as tx:
-            session = sessions.get(tx, session_id)
-            reviews.make_rest_due(tx, session_id, session.space, "end", core.clock.now())
+    with core.db.write() as tx:
+        ending.review_rest(tx, core.loaded.settings, sessions.get(tx, session_id), core.clock.now())
     wake_worker(core)
 
 
@@ -303,10 +314,8 @@ def _adopt(core: Core, chat: Chat) -> None:
 
 
 def _session_of(core: Core, terminal: TerminalOptions, chat: Chat) -> str:
-    if terminal.session:
-        return terminal.session
     with core.db.read() as rd:
-        session = sessions.current(rd, chat)
+        session = sessions.in_use(rd, chat, terminal.session)
     return session.id if session is not None else ""
 
 

@@ -21,7 +21,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from gateway import lifeline
-from gateway.settings import Home, Settings
+from gateway.home import Home
+from gateway.settings import Settings
 from gateway.store import locks, textfile
 
 log = logging.getLogger(__name__)

@@ -6,11 +6,12 @@ reason or as flags.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gateway.records import Evidence, Origin
+from gateway.chat import How
+from gateway.records import Evidence, Message, Origin, Role
 
 # -- what a write rests on ---------------------------------------------------------------------------------
 
@@ -22,6 +23,25 @@ class Said:
     message: int
     by: str
     text: str
+
+
+def own_words(rows: Iterable[Message]) -> tuple[Said, ...]:
+    """What people said in their own words in these rows of a transcript, in their order."""
+    said = ((row, "\n".join(_pieces(row, own=True))) for row in rows if row.role is Role.USER)
+    return tuple(Said(row.id, row.person, text) for row, text in said if text)
+
+
+def foreign_words(rows: Sequence[Message]) -> tuple[str, ...]:
+    """What was quoted or forwarded into these rows of a transcript, and what tools fetched; memory's own results
+    are not foreign."""
+    fetched = (row.text for row in rows if row.role is Role.TOOL and row.tool_name != "memory")
+    return (*(text for row in rows if row.role is Role.USER for text in _pieces(row, own=False)), *fetched)
+
+
+def _pieces(row: Message, *, own: bool) -> list[str]:
+    if not row.pieces:
+        return [row.text] if own else []
+    return [piece.text for piece in row.pieces if (piece.how is How.OWN) == own]
 
 
 class Rest(StrEnum):

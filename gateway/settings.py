@@ -21,7 +21,7 @@ from pydantic import PrivateAttr, ValidationError
 from gateway import configfile, fields, sections
 from gateway.configfile import Given
 from gateway.errors import ConfigError
-from gateway.home import Home as Home
+from gateway.home import Home
 from gateway.sections import PlatformDisplay, leaves
 
 

@@ -21,9 +21,13 @@ def request(session_prompt: str, tools: str, messages: Sequence[Message]) -> Mod
 
 
 def review_request(chat_request: ModelRequest, answer: str, instruction: str) -> ModelRequest:
-    """The request of a review: the turn's last request, what was answered, and the review's instruction."""
+    """The request of a review: the turn's last request, what was answered, and the review's instruction.
+
+    A turn that was stopped in the middle of a round leaves calls without results at the end; these get theirs.
+    """
+    stopped = tuple(RequestMessage("tool", STOPPED, tool_call_id=call) for call in _open_calls(chat_request))
     told = (RequestMessage("assistant", answer), RequestMessage("user", instruction))
-    return replace(chat_request, messages=(*chat_request.messages, *told))
+    return replace(chat_request, messages=(*chat_request.messages, *stopped, *told))
 
 
 def next_round(before: ModelRequest, answer: ModelAnswer, results: Sequence[str]) -> ModelRequest:
@@ -51,6 +55,19 @@ def _well_formed(messages: Iterable[Message]) -> Iterator[RequestMessage]:
             yield from (RequestMessage("tool", STOPPED, tool_call_id=call) for call in open_calls)
             open_calls = [call.id for call in message.tool_calls]
             yield _as_sent(message)
+
+
+def _open_calls(chat_request: ModelRequest) -> list[str]:
+    """The ids of the calls at the end of a request that have no result yet."""
+    results: list[str] = []
+    for message in reversed(chat_request.messages):
+        if message.role != "tool":
+            calls = [call.id for call in message.tool_calls]
+            for result in results:
+                calls.remove(result)
+            return calls
+        results.append(message.tool_call_id)
+    return []
 
 
 def _as_sent(message: Message) -> RequestMessage:

@@ -24,6 +24,7 @@ _EN: Mapping[str, str] = {
     # -- memory --------------------------------------------------------------------------------------
     "memory.disabled": "The store {target} is switched off here. Switch it on in config.yaml, section memory.",
     "memory.bad_bytes": "{file} holds {count} bytes that are no UTF-8. They stay in the file; I see � instead.",
+    "memory.set_aside": "{file} held bytes that are no text. The file as it was is kept beside it as {copy}.",
     "memory.left_out": "{file} is over twice its budget: {count} entries at its end are not in the prompt.",
     "memory.not_shown": "{count} entries of {file} are not in the prompt: they look like an attack, a secret or "
     "hidden text, and nobody has approved them.",
@@ -41,7 +42,6 @@ _EN: Mapping[str, str] = {
     "reason.changed": "The file was changed at the same moment; it was not written over.",
     "reason.entry_changed": "The entry it would change reads differently now. Look again before you approve.",
     "reason.redrawn": "This changed since it was shown to you. Look again before you approve.",
-    "reason.unwritable": "The file cannot be written.",
     "flag.override": "it sounds like an instruction to drop instructions",
     "flag.persona": "it tells the model to be somebody else",
     "flag.conceal": "it asks to hide something from you",
@@ -55,9 +55,6 @@ _EN: Mapping[str, str] = {
     "flag.not_found": "the words it rests on are nowhere in what you said",
     "flag.unquoted": "it quotes nothing that you said",
     "flag.mixed": "it does not say whether it rests on your words or on somebody else's",
-    # -- models --------------------------------------------------------------------------------------
-    # -- telegram ------------------------------------------------------------------------------------
-    # -- jobs ----------------------------------------------------------------------------------------
     # -- conversation --------------------------------------------------------------------------------
     "prompt.file_left_out": "({file} was left out: it looks like an attack. `hikae doctor` says more.)",
     "turn.too_many_rounds": "I stopped: this took too many steps. Ask again with a smaller question.",
@@ -120,7 +117,6 @@ _EN: Mapping[str, str] = {
     "answer.model": "The model is {model}. Another one is set in config.yaml (model.name), read at the next start.",
     "answer.whoami": "You are {person} ({standing}); your memory is the space {space}.",
     "answer.home": "✓ Cards and notices come to this chat.",
-    "answer.code_wrong": "This code does not work, or does not work any more.",
     "answer.approval_on": "Memory waits for your yes. /memory approval off changes it.",
     "answer.approval_off": "Memory is written without asking, and you are told. /memory approval on changes it.",
     "answer.refreshed": "✓ This conversation now sees the memory as it is.",
@@ -176,7 +172,7 @@ _EN: Mapping[str, str] = {
 _CATALOGS: Mapping[str, Mapping[str, str]] = {"en": _EN}
 
 
-def text(key: str, language: str, **values: object) -> str:
+def text(key: str, language: str, /, **values: object) -> str:
     """The sentence for `key` in `language`, with `{name}` filled from `values`. KeyError: no such key."""
     sentence = _CATALOGS.get(language, _EN).get(key) or _EN[key]
     return sentence.format_map({name: str(value) for name, value in values.items()})

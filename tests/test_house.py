@@ -10,6 +10,7 @@ import pytest
 
 from gateway import words
 from gateway.conversation import commands
+from gateway.records import Action, Target
 
 ROOT = Path(__file__).parents[1]
 
@@ -89,6 +90,36 @@ def test_every_command_has_a_line_in_help() -> None:
     missing = [name for name in commands.TABLE if not words.has(f"help.{name}")]
 
     assert missing == []
+
+
+def test_every_sentence_that_is_said_is_in_the_catalog() -> None:
+    """A key that is missing would be an error in the middle of a chat."""
+    said = {key for source in _texts() for key in re.findall(_SAYS, source)}
+    made = {f"what.{action}" for action in Action} | {f"memory.{target}" for target in Target}
+
+    assert sorted(key for key in said | made if not (words.has(key) or key in commands.VIEWS)) == []
+
+
+def test_no_sentence_of_the_catalog_is_left_over() -> None:
+    """Whoever translates should not translate what nobody hears."""
+    everything = "\n".join(_texts())
+    made = set(re.findall(r'f"([a-z_]+)\.\{', everything))
+    keys = re.findall(
+        r'^    "([a-z_]+\.[a-z0-9_]+)":', (ROOT / "gateway/words.py").read_text("utf-8"), re.MULTILINE
+    )
+
+    assert keys
+    assert [key for key in keys if key.partition(".")[0] not in made and f'"{key}"' not in everything] == []
+
+
+_SAYS = (
+    r"(?:words\.text|say|Said|Refused|NotAllowed|NotFound|AlreadyDecided|Unreadable|Unwritable)"
+    r'\(\s*"([a-z_]+\.[a-z0-9_]+)"'
+)
+
+
+def _texts() -> list[str]:
+    return [path.read_text("utf-8") for path in _sources() if path.name != "words.py"]
 
 
 def test_no_file_names_a_package_registry() -> None:

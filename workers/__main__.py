@@ -16,11 +16,12 @@ from redis.exceptions import RedisError
 
 from gateway import failpoints, lifeline, logs, settings
 from gateway.broker import Broker, connect_url
-from gateway.errors import ConfigError, StoreBusy
+from gateway.errors import ConfigError, GatewayError, StoreBusy
+from gateway.home import Home
 from gateway.memory.writing import Memory
-from gateway.settings import Home, Settings
+from gateway.settings import Settings
 from gateway.store import locks, textfile
-from gateway.store.db import Database, Unusable
+from gateway.store.db import Database
 from workers import burst, rq_worker, runtime
 from workers.supervisor import Supervisor
 
@@ -45,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(error, file=sys.stderr)
         return 2
-    except (Unusable, StoreBusy) as error:
+    except GatewayError as error:
         print(error, file=sys.stderr)
         return 1
     finally:

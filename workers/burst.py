@@ -7,9 +7,9 @@ may have made a review due after the holder's last look; so the holder looks aga
 import logging
 from collections.abc import Callable
 
+from gateway.home import Home
 from gateway.jobs import ReviewJob
 from gateway.ports import Clock
-from gateway.settings import Home
 from gateway.store import locks
 from gateway.store.db import Database
 from workers import due

@@ -9,10 +9,10 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
+from gateway.home import Home
 from gateway.jobs import ReviewJob
 from gateway.ports import Clock, JobQueue
 from gateway.records import Review
-from gateway.settings import Home
 from gateway.store import locks, reviews, textfile
 from gateway.store.db import Database, Reader, Transaction
 

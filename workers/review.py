@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from gateway import failpoints, transcript
-from gateway.chat import Chat, How
+from gateway import failpoints, policy, transcript
+from gateway.chat import Chat
 from gateway.memory import asking
 from gateway.memory import review as memory_review
 from gateway.memory.proposals import Proposal
 from gateway.memory.review import Ground
 from gateway.memory.writing import Memory, ReviewClaim
-from gateway.policy import Said
 from gateway.ports import Clock, Model, ModelAnswer, ModelRequest
 from gateway.records import Message, Review, Role, Space, Target, Usage
 from gateway.settings import Settings
@@ -167,29 +166,8 @@ def _ground(claimed: Review, past: Past) -> Ground:
         space=past.space,
         session=claimed.session,
         turn=claimed.turn,
-        own=tuple(_own_words(past.rows)),
-        foreign=tuple(_foreign_words(past.new)),
+        own=policy.own_words(past.rows),
+        foreign=policy.foreign_words(past.new),
         approval_required=past.asks_first,
         card_chat=past.chat,
     )
-
-
-def _own_words(rows: Sequence[Message]) -> list[Said]:
-    """What the person said in their own words, in all that the model saw."""
-    return [
-        Said(row.id, row.person, text)
-        for row in rows
-        if row.role is Role.USER and (text := "\n".join(_pieces(row, own=True)))
-    ]
-
-
-def _foreign_words(rows: Sequence[Message]) -> list[str]:
-    """What others said in the reviewed turns, and what tools other than memory's fetched."""
-    words = [text for row in rows if row.role is Role.USER for text in _pieces(row, own=False)]
-    return words + [row.text for row in rows if row.role is Role.TOOL and row.tool_name != "memory"]
-
-
-def _pieces(row: Message, *, own: bool) -> list[str]:
-    if not row.pieces:
-        return [row.text] if own else []
-    return [piece.text for piece in row.pieces if (piece.how is How.OWN) == own]

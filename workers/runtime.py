@@ -16,12 +16,13 @@ from datetime import UTC, datetime, timedelta
 from gateway import failpoints, jobs, llm, logs, settings
 from gateway.broker import connect_url
 from gateway.errors import ModelRefused, Refused, TryLater
+from gateway.home import Home
 from gateway.jobs import ReviewJob
 from gateway.memory.writing import Memory
 from gateway.ports import Clock, JobQueue
 from gateway.records import Review, Usage
 from gateway.rq_queue import RqQueue
-from gateway.settings import Home, Settings
+from gateway.settings import Settings
 from gateway.store import doorbell, locks, reviews, usage
 from gateway.store.db import Database
 from workers import due

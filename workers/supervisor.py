@@ -25,9 +25,9 @@ from redis.exceptions import RedisError
 from gateway import settings
 from gateway.broker import Broker
 from gateway.errors import Refused, TryLater
+from gateway.home import Home
 from gateway.memory.writing import Memory
 from gateway.ports import Clock, JobQueue
-from gateway.settings import Home
 from gateway.store import doorbell
 from gateway.store.db import Database
 from workers import due, rq_worker

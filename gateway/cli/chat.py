@@ -8,7 +8,7 @@ import click
 
 from gateway import app, logs
 from gateway.cli import Options, json_option
-from gateway.cli.run import say_start
+from gateway.cli.run import say_start, take_any_text
 
 
 @click.command()
@@ -21,6 +21,7 @@ from gateway.cli.run import say_start
 @click.pass_obj
 def chat(options: Options, once: str | None, session: str, no_review: bool) -> int:
     """Talk to the bot. Answers are on stdout; `session: ID`, notices and cards on stderr."""
+    take_any_text()
     if once == "-":
         once = sys.stdin.read()
     if once is not None and not once.strip():
@@ -33,11 +34,13 @@ def chat(options: Options, once: str | None, session: str, no_review: bool) -> i
         if once is None and sys.stdin.isatty():
             say_start(core)
         terminal = app.TerminalOptions(chat_id=secrets.token_hex(6), once=once, session=session)
-        talked_in = asyncio.run(app.talk(core, terminal))
-        if talked_in:
-            click.echo(f"session: {talked_in}", err=True)
+        talked = asyncio.run(app.talk(core, terminal))
+        if talked.session:
+            click.echo(f"session: {talked.session}", err=True)
             if not no_review:
-                app.review_rest(core, talked_in)
+                app.review_rest(core, talked.session)
     finally:
         core.close()
-    return 0
+    if talked.stopped:
+        return 130
+    return 0 if talked.all_kept else 1

@@ -217,7 +217,7 @@ def _pending_lines(staged: Sequence[Write]) -> Iterator[str]:
 
 def _details(write: Write) -> Iterator[str]:
     if not _is_whole_in_a_line(write):
-        for operation in write.operations:
+        for operation in entries.pinned(write.operations, entries.split_texts(write.before)):
             yield from _marked("➖", operation.old_text)
             yield from _marked("➕", operation.content)
     for flag in write.flags:
@@ -227,9 +227,9 @@ def _details(write: Write) -> Iterator[str]:
 
 
 def _is_whole_in_a_line(write: Write) -> bool:
-    if write.action not in (Action.ADD, Action.REMOVE):
-        return False
-    text = write.operations[0].content or write.operations[0].old_text
+    if write.action is not Action.ADD:
+        return False  # what goes is shown whole: a write may name an entry by a part of it
+    text = write.operations[0].content
     return len(text) <= notices.EXCERPT_CHARS and "\n" not in text
 
 

@@ -1,6 +1,7 @@
 """`hikae up`, `hikae gateway`, `hikae worker`: the long-running processes."""
 
 import asyncio
+import io
 import os
 import secrets
 import stat
@@ -66,6 +67,7 @@ def _run(options: Options, *, with_worker: bool) -> int:
 
 
 def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
+    take_any_text()
     say_start(core)
     if app.has_platform(core):
         asyncio.run(app.serve(core, with_worker=with_worker, ready=lambda platform: _say_ready(core, platform)))
@@ -100,6 +102,13 @@ def _has_input() -> bool:
     except (OSError, ValueError, AttributeError):
         return False
     return sys.stdin.isatty() or stat.S_ISFIFO(kind) or stat.S_ISREG(kind) or stat.S_ISSOCK(kind)
+
+
+def take_any_text() -> None:
+    """Let no byte that is typed and no sign that is answered break a chat: what cannot be shown becomes a mark."""
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def say_start(core: app.Core) -> None:

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from gateway.chat import TERMINAL_OWNER, Person
+from gateway.home import Home
 from gateway.records import Space
-from gateway.settings import Home, Settings
+from gateway.settings import Settings
 from gateway.store import people, textfile
 from gateway.store.db import Database, Reader, Transaction
 

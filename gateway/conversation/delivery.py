@@ -6,17 +6,19 @@ skipped (design.md, promise 7). The words of each kind are `rendering` and `noti
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import ParamSpec, TypeVar
 
 from gateway import failpoints, logs
 from gateway.chat import Chat, OutgoingMessage
 from gateway.conversation.notices import Rendered
 from gateway.errors import ChatGone, TryLater
 from gateway.ports import Clock, Platform
-from gateway.records import Chunk, Outgoing
+from gateway.records import Chunk, NewOutgoing, Outgoing
 from gateway.store import outbox
 from gateway.store.db import Database
 
@@ -26,6 +28,11 @@ LOOK_EVERY_SECONDS = 1.0
 """How often we look without being told, e.g. when a worker's byte was lost."""
 
 ERROR_WAIT_SECONDS = 30.0
+TRIES_PER_ROW = 5
+"""How often a row is tried that breaks us or that the platform calls malformed, before it is given up."""
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,8 @@ class Delivery:
         self._clock = clock
         self._woken = asyncio.Event()
         self._sending: dict[Chat, asyncio.Task[None]] = {}
+        self._broke: Counter[int] = Counter()
+        """How often each row broke since this process started."""
 
     def wake(self) -> None:
         """Something new may lie in the outbox."""
@@ -66,7 +75,7 @@ class Delivery:
         async with asyncio.TaskGroup() as group:
             while True:
                 self._woken.clear()
-                for row in await asyncio.to_thread(self._due):
+                for row in await _surely(self._due):
                     if row.chat not in self._sending:
                         self._sending[row.chat] = group.create_task(self._one(row))
                 await self._until_something_happens()
@@ -76,7 +85,7 @@ class Delivery:
         while True:
             if self._sending:
                 await asyncio.wait(tuple(self._sending.values()))
-            elif not await asyncio.to_thread(self._due):
+            elif not await _surely(self._due):
                 return
             self.wake()
             await asyncio.sleep(0)
@@ -98,13 +107,13 @@ class Delivery:
                 await self._deliver(row)
             except ChatGone:
                 log.info("delivery.chat_gone", extra={"outbox": row.id})
-                await asyncio.to_thread(self._gone, row)
+                await _surely(self._gone, row)
             except TryLater as busy:
                 log.warning("delivery.busy", extra={"outbox": row.id, "after": busy.after})
-                await asyncio.to_thread(self._postpone, row, busy.after)
+                await _surely(self._postpone, row, busy.after)
             except Exception:  # a row that cannot be rendered must not stop the others
                 log.exception("delivery.failed", extra={"outbox": row.id})
-                await asyncio.to_thread(self._postpone, row, ERROR_WAIT_SECONDS)
+                await _surely(self._try_again_or_give_up, row)
             finally:
                 del self._sending[row.chat]
                 self._woken.set()
@@ -119,7 +128,7 @@ class Delivery:
             if position not in delivered:
                 platform_id = await platform.send(_message(parcel, position))
                 failpoints.reach("delivery.sent")
-                await asyncio.to_thread(self._mark, parcel, position, platform_id)
+                await _surely(self._mark, parcel, position, platform_id)
                 failpoints.reach("delivery.marked")
 
     def _pack(self, row: Outgoing, platform: Platform) -> Parcel | None:
@@ -152,9 +161,42 @@ class Delivery:
         with self._db.write() as tx:
             outbox.gone(tx, row.id, self._clock.now())
 
+    def _try_again_or_give_up(self, row: Outgoing) -> None:
+        """One row must not hold up its chat for ever; the chat is told that something is missing."""
+        self._broke[row.id] += 1
+        if self._broke[row.id] < TRIES_PER_ROW:
+            self._postpone(row, ERROR_WAIT_SECONDS)
+            return
+        now = self._clock.now()
+        with self._db.write() as tx:
+            outbox.drop(tx, row.id, now)
+            if row.kind != "apology":
+                outbox.put(
+                    tx,
+                    NewOutgoing(
+                        dedupe=f"undelivered-{row.id}",
+                        kind="apology",
+                        chat=row.chat,
+                        space=row.space,
+                        created_at=now,
+                        values={"reference": row.message or row.id},
+                    ),
+                )
+
     def _postpone(self, row: Outgoing, after_seconds: float) -> None:
         with self._db.write() as tx:
-            outbox.postpone(tx, row.id, self._clock.now() + timedelta(seconds=after_seconds))
+            after = min(timedelta(seconds=after_seconds), outbox.LONGEST_POSTPONEMENT)
+            outbox.postpone(tx, row.id, self._clock.now() + after)
+
+
+async def _surely(step: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+    """Do a step on the database, however long that is busy: what was sent must be marked and not sent again."""
+    while True:
+        try:
+            return await asyncio.to_thread(step, *given, **named)
+        except TryLater as busy:
+            log.warning("delivery.waits_for_the_database", extra={"after": busy.after})
+            await asyncio.sleep(busy.after)
 
 
 def _message(parcel: Parcel, position: int) -> OutgoingMessage:

@@ -12,9 +12,10 @@ from pathlib import Path
 from gateway import scan, words
 from gateway.chat import Chat
 from gateway.conversation import prompt, tools
+from gateway.home import Home
 from gateway.memory.writing import Memory
 from gateway.records import Session, Space
-from gateway.settings import Home, Settings
+from gateway.settings import Settings
 from gateway.store import people, sessions, textfile
 from gateway.store.db import Transaction
 
@@ -79,6 +80,12 @@ class Freezer:
         space = people.space(tx, session.space)
         fresh = prompt.join(self.parts(space, session.chat.platform, session.opened_at))
         sessions.refreeze(tx, session.id, fresh, self.tools(space), at)
+
+    def refresh(self, tx: Transaction, chat: Chat, at: datetime, named: str = "") -> None:
+        """Refreeze the session that a chat talks in, if there is one: `/memory refresh` and [Use now]."""
+        session = sessions.in_use(tx, chat, named)
+        if session is not None:
+            self.refreeze(tx, session, at)
 
     def stamp_zone(self, at: datetime) -> datetime:
         """An instant in the time zone in which the model is told times."""

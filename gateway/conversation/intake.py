@@ -97,9 +97,12 @@ class Intake:
         self, tx: Transaction, message: IncomingMessage, standing: Standing, space: Space, now: datetime
     ) -> bool:
         """Whether this message cannot be read or is one too many: then it is not kept, and the chat is told."""
+        dedupe = f"turned-away-{message.chat.key}-{message.id}"
+        if outbox.by_dedupe(tx, dedupe) is not None:
+            return True  # handed over again: it stays turned away, even where there is room by now
         if messages.of_platform(tx, message.chat, message.id) is not None:
             return False
-        if not any(piece.text.strip() for piece in message.pieces):
+        if not any(piece.text.strip() for piece in message.pieces if piece.how is not How.QUOTED):
             kind = "unreadable"
         elif messages.count_waiting(tx, message.chat) >= MOST_WAITING:
             kind = "queue_full"
@@ -108,7 +111,7 @@ class Intake:
         else:
             return False
         row = NewOutgoing(
-            dedupe=f"{kind}-{message.chat.key}-{message.id}",
+            dedupe=dedupe,
             kind=kind,
             chat=message.chat,
             space=space.id,
@@ -133,6 +136,10 @@ class Intake:
         command = commands.parse(message.own_text.strip())
         if command is None or command[0] != "start" or not command[1]:
             return
+        dedupe = f"code-{message.chat.key}-{message.id}"
+        with self.db.read() as rd:
+            if outbox.by_dedupe(rd, dedupe) is not None:
+                return  # handed over again: one wrong code counts once
         now = self.clock.now()
         redeemed = self.access.redeem(self.db, message.person, command[1].split()[0], now)
         if redeemed is Redeemed.SHUT_OUT:
@@ -155,7 +162,7 @@ class Intake:
                 outbox.put(
                     tx,
                     NewOutgoing(
-                        dedupe=f"code-{message.chat.key}-{message.id}",
+                        dedupe=dedupe,
                         kind="code_wrong",
                         chat=message.chat,
                         space=space.id,
@@ -198,14 +205,16 @@ class Intake:
 
 
 def _row(message: IncomingMessage, role: Role, space: Space) -> messages.NewMessage:
-    foreign = any(piece.how is not How.OWN for piece in message.pieces)
+    # A command is the person's own words alone: what it was said in answer to must never be taken for one.
+    pieces = message.pieces if role is Role.USER else tuple(p for p in message.pieces if p.how is How.OWN)
+    foreign = any(piece.how is not How.OWN for piece in pieces)
     return messages.NewMessage(
         space=space.id,
         chat=message.chat,
         person=message.person.key,
         role=role,
-        text="\n".join(piece.text for piece in message.pieces),
-        pieces=message.pieces if foreign else (),
+        text="\n".join(piece.text for piece in pieces),
+        pieces=pieces if foreign else (),
         at=message.at,
         platform_id=message.id,
         session=message.session,

@@ -18,6 +18,9 @@ from gateway.records import Message, Role
 log = logging.getLogger(__name__)
 
 
+ERROR_WAIT_SECONDS = 30.0
+
+
 class Kind(Enum):
     """The two lanes of a chat, as the roles that wait in them."""
 
@@ -116,6 +119,9 @@ class Lanes:
             except TryLater as busy:
                 log.warning("lane.busy", extra={"after": busy.after})
                 await asyncio.sleep(busy.after)
+            except Exception:  # not even the apology could be made: the other chats go on
+                log.exception("lane.broken")
+                await asyncio.sleep(ERROR_WAIT_SECONDS)
 
     async def _one(self, message: Message, key: tuple[Chat, Kind]) -> None:
         """Handle one message in a task of its own, so that `stop` ends the message and not the lane."""

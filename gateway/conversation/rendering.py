@@ -43,7 +43,7 @@ class Renderer:
             case "warning":
                 return Rendered(words.text(str(row.values["key"]), language, **row.values), silent=True)
             case "answer":
-                return Rendered(self._answer(row, language), aside=False)
+                return Rendered(self._answer(row, language), aside=self._asked_elsewhere(row))
             case _:
                 return Rendered(words.text(f"say.{row.kind}", language, **row.values), aside=False)
 
@@ -52,7 +52,14 @@ class Renderer:
             return None
         with self.services.db.read() as rd:
             answer = messages.get(rd, row.message)
-        return Rendered(answer.text, aside=False, escaped=False)
+        return Rendered(answer.text, aside=answer.chat != row.chat, escaped=False)
+
+    def _asked_elsewhere(self, row: Outgoing) -> bool:
+        """Whether it answers a terminal that has gone: it is no output of the one that says it now."""
+        if row.message is None:
+            return False
+        with self.services.db.read() as rd:
+            return messages.get(rd, row.message).chat != row.chat
 
     def _answer(self, row: Outgoing, language: str) -> str:
         key = str(row.values["say"])

@@ -7,12 +7,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from gateway import failpoints, words
 from gateway.chat import Chat, Person
 from gateway.conversation import commands, taps, telling
 from gateway.conversation.commands.call import Call, Said, Services
-from gateway.conversation.lanes import Lanes
+from gateway.conversation.lanes import Kind, Lanes
 from gateway.conversation.turn import Turns
 from gateway.errors import NotAllowed, Refused
 from gateway.jobs import ReviewJob
@@ -46,41 +47,45 @@ class Router:
                 await self._command(message)
             case _:
                 await asyncio.to_thread(self._tap, message)
-        self.said()
+        self._ended(message)
 
     async def give_up(self, message: Message, error: BaseException) -> None:
         """End a message that ran into an error of ours, with an apology that names the log line."""
         await asyncio.to_thread(self._apologise, message)
+        self._ended(message)
+
+    def _ended(self, message: Message) -> None:
         self.said()
+        if message.role is not Role.USER:
+            self.lanes.wake(message.chat, Kind.TALK)  # what was said after it may have waited for it
 
     def _next_waiting(self, chat: Chat, roles: tuple[Role, ...]) -> Message | None:
+        """Commands and taps overtake what is said, never the other way round: words behind `/new` are new."""
         with self.services.db.read() as rd:
-            return messages.next_waiting(rd, chat, roles)
+            found = messages.next_waiting(rd, chat, roles)
+            if found is None or found.role is not Role.USER:
+                return found
+            command = messages.next_waiting(rd, chat, Kind.COMMANDS.roles)
+        return None if command is not None and command.id < found.id else found
 
     # -- commands --------------------------------------------------------------------------------------
 
     async def _command(self, message: Message) -> None:
         parsed = commands.parse(message.text.strip())
         name = parsed[0] if parsed else ""
-        known = commands.TABLE.get(name)
-        if known is not None and known.stops_turn:
-            await self._stop_turn(message.chat)
         ring = await asyncio.to_thread(self._run, message, name, parsed[1] if parsed else "")
+        if _stops_turn(name):
+            # Marked first: the turn's own last commit then finds it ended and says nothing.
+            await self.lanes.stop(message.chat)
         if ring is not None:
             await self.ring(ring)
 
-    async def _stop_turn(self, chat: Chat) -> None:
-        # Marked first: the turn's own last commit then finds it ended and says nothing.
-        await asyncio.to_thread(self._mark_stopped, chat)
-        await self.lanes.stop(chat)
-
-    def _mark_stopped(self, chat: Chat) -> None:
-        with self.services.db.write() as tx:
-            running = messages.next_waiting(tx, chat, (Role.USER,))
-            if running is not None and running.turn:
-                now = self.services.clock.now()
-                messages.finish(tx, running.id, Done.STOPPED, now)
-                telling.put(tx, running, now)
+    def _stop_turn(self, tx: Transaction, command: Message, now: datetime) -> None:
+        """End the turn of what was said before the command, in the command's own commit: once, and no other."""
+        running = messages.next_waiting(tx, command.chat, (Role.USER,))
+        if running is not None and running.id < command.id:
+            messages.finish(tx, running.id, Done.STOPPED, now)
+            telling.put(tx, running, now)
 
     def _run(self, message: Message, name: str, rest: str) -> ReviewJob | None:
         try:
@@ -91,6 +96,8 @@ class Router:
         with self.services.db.write() as tx:
             if not messages.finish(tx, message.id, Done.ANSWERED, now):
                 return None
+            if _stops_turn(name):
+                self._stop_turn(tx, message, now)
             if said.commit is not None:
                 said.commit(tx)
             outbox.put(
@@ -140,6 +147,7 @@ class Router:
             if not messages.finish(tx, message.id, Done.FAILED, now):
                 return
             self._keep_apology(tx, messages.get(tx, message.id))
+            messages.erase_words(tx, message.id)
             telling.put(tx, message, now)
             outbox.put(
                 tx,
@@ -172,3 +180,8 @@ class Router:
                     answers=message.id,
                 ),
             )
+
+
+def _stops_turn(name: str) -> bool:
+    command = commands.TABLE.get(name)
+    return command is not None and command.stops_turn

@@ -8,11 +8,12 @@ from gateway.conversation.commands.call import Services
 from gateway.errors import AlreadyDecided, NotAllowed, NotFound, Refused
 from gateway.memory import asking
 from gateway.records import Message, NewOutgoing, Outgoing, Status
-from gateway.store import outbox, sessions, writes
+from gateway.store import outbox, writes
 from gateway.store.db import Reader
 
 DECISIONS = ("approve", "reject", "edit")
 QUESTIONS = ("ask_first", "remember_freely")
+ACTIONS = (*DECISIONS, *QUESTIONS, "use_now")
 
 
 def check(rd: Reader, access: Access, tap: Tap) -> Outgoing:
@@ -25,7 +26,7 @@ def check(rd: Reader, access: Access, tap: Tap) -> Outgoing:
         row = outbox.get(rd, row_id)
     except NotFound:
         raise NotAllowed("tap.unknown") from None
-    if not secrets.compare_digest(row.token.encode(), token.encode()):
+    if action not in ACTIONS or not secrets.compare_digest(row.token.encode(), token.encode()):
         raise NotAllowed("tap.unknown")
     if (row.chat.platform, row.chat.id) != (tap.chat.platform, tap.chat.id):
         raise NotAllowed("tap.unknown")
@@ -51,18 +52,15 @@ def act(services: Services, message: Message) -> None:
     if action in DECISIONS and row.write is not None:
         _decide(services, action, row, row.write, person, message, text)
     elif action == "use_now":
-        use_now(services, row)
+        _use_now(services, row)
     elif action in QUESTIONS:
         _answer_first_question(services, action, row, person)
 
 
-def use_now(services: Services, row: Outgoing) -> None:
-    """Freeze the open session of the card's chat anew, as `/memory refresh` does."""
+def _use_now(services: Services, row: Outgoing) -> None:
     now = services.clock.now()
     with services.db.write() as tx:
-        session = sessions.current(tx, row.chat)
-        if session is not None:
-            services.freezer.refreeze(tx, session, now)
+        services.freezer.refresh(tx, row.chat, now)
 
 
 def _decide(
@@ -79,8 +77,26 @@ def _decide(
                 services.memory.reject(write, person.key, through=message.id)
             case _:
                 services.memory.edit(write, text, person.key)
-    except Refused:
-        return  # somebody was first: their decision's card change shows it
+    except Refused as refused:
+        _say_refused(services, refused, row, message)
+
+
+def _say_refused(services: Services, refused: Refused, row: Outgoing, message: Message) -> None:
+    """A tap that cannot be done is answered. Where somebody was first, their change of the card shows it."""
+    now = services.clock.now()
+    with services.db.write() as tx:
+        outbox.put(
+            tx,
+            NewOutgoing(
+                dedupe=f"tap-{message.id}",
+                kind="answer",
+                chat=row.chat,
+                space=row.space,
+                created_at=now,
+                message=message.id,
+                values={**refused.values, "say": f"refused.{refused.key}"},
+            ),
+        )
 
 
 def _answer_first_question(services: Services, action: str, row: Outgoing, person: Person) -> None:

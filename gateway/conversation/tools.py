@@ -8,14 +8,13 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateway.chat import How
+from gateway import policy
 from gateway.conversation import prompt
 from gateway.errors import Refused
 from gateway.memory import asking, entries, snapshot
 from gateway.memory import tool as memory_tool
 from gateway.memory.proposals import Proposal
 from gateway.memory.writing import Memory
-from gateway.policy import Said
 from gateway.records import Hit, Message, Origin, Role, Session, Space, Target, ToolCall
 from gateway.settings import Settings
 from gateway.store import search
@@ -23,7 +22,6 @@ from gateway.store.db import Database
 
 SEARCH_HITS = 5
 SEARCH_HITS_MOST = 20
-RESULT_CHARS_MOST = 20_000
 
 _SEARCH_DEFINITION = {
     "type": "function",
@@ -123,7 +121,7 @@ class Toolbox:
                 dedupe=dedupe,
                 batch=asked.batch,
                 quotes=asked.quotes,
-                own=own_words(self.seen),
+                own=policy.own_words(self.seen),
                 foreign=self._foreign(),
                 message=self.message.id,
                 session=self.session.id,
@@ -143,9 +141,8 @@ class Toolbox:
 
     def _foreign(self) -> tuple[str, ...]:
         """Words of this turn that are not the person's own: quoted, forwarded, and what tools fetched."""
-        pieces = (piece.text for piece in self.message.pieces if piece.how is not How.OWN)
         fetched = (said.text for said in self.results if said.tool != "memory")
-        return (*pieces, *fetched)
+        return (*policy.foreign_words([self.message]), *fetched)
 
     def _search(self, call: ToolCall) -> str:
         arguments = _arguments(call.arguments)
@@ -165,17 +162,6 @@ def ended_unsaved(rounds: Sequence[Message]) -> bool:
     """Whether the last memory call of a turn failed: then its person is told, whatever the model says."""
     results = [row.text for row in rounds if row.role is Role.TOOL and row.tool_name == "memory"]
     return bool(results) and _arguments(results[-1]).get("success") is False
-
-
-def own_words(seen: Sequence[Message]) -> tuple[Said, ...]:
-    """The person's own words in these user messages, oldest first."""
-    return tuple(Said(message.id, message.person, text) for message in seen if (text := _own_text(message)))
-
-
-def _own_text(message: Message) -> str:
-    if not message.pieces:
-        return message.text
-    return "\n".join(piece.text for piece in message.pieces if piece.how is How.OWN)
 
 
 def _shown(hit: Hit) -> dict[str, object]:

@@ -11,25 +11,31 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import ParamSpec, TypeVar
 
 from gateway import failpoints, policy, transcript, words
 from gateway.chat import Chat, Person
-from gateway.conversation import firstwords, prompt, telling, tools
+from gateway.conversation import ending, firstwords, prompt, telling, tools
 from gateway.conversation.access import Access
 from gateway.conversation.freezing import Freezer
 from gateway.errors import ModelBusy, ModelRefused, StoreBusy
+from gateway.home import Home
 from gateway.jobs import ReviewJob
 from gateway.memory.writing import Memory
 from gateway.ports import Clock, Model, ModelAnswer, ModelRequest, Tokens
 from gateway.records import Done, Message, NewOutgoing, Role, Session, Space, ToolCall, Usage
-from gateway.settings import Home, Settings
+from gateway.settings import Settings
 from gateway.store import messages, outbox, people, reviews, sessions, textfile, usage
 from gateway.store.db import Database, Transaction
 
 log = logging.getLogger(__name__)
 
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
 MODEL_TRIES = 3
 MODEL_WAIT_MOST_SECONDS = 20.0
+TYPING_AFTER_SECONDS = 0.5
 TYPING_EVERY_SECONDS = 4.0
 OTHER_PROCESS_SECONDS = 0.2
 
@@ -84,8 +90,10 @@ class Turns:
         try:
             async with _typing(self.typing, message.chat):
                 turn = await asyncio.to_thread(self._load, message.id)
-                turn, answer = await self._think(turn)  # slow; commits each round as it ends
-            due = await asyncio.to_thread(self._finish, turn, answer)  # commit: answer, outbox, review due
+                thought = await self._think(turn)  # slow; commits each round as it ends
+            if thought is None:
+                return
+            due = await _to_its_end(self._finish, *thought)  # commit: answer, outbox, review due
         finally:
             lock.discard()
         self.said()
@@ -112,9 +120,11 @@ class Turns:
         return session.id
 
     def _session_for(self, tx: Transaction, message: Message, now: datetime) -> Session:
-        if message.session:
-            return sessions.get(tx, message.session)
-        session = sessions.current(tx, message.chat)
+        session = sessions.in_use(tx, message.chat, message.session)
+        if session is not None and session.space != message.space:
+            # The account has become another person's: what was said so far stays in its own space.
+            ending.end(tx, self.settings, session, "space", now)
+            session = None
         if session is None:
             space = people.space(tx, message.space)
             session = self.freezer.open(tx, message.chat, space, now)
@@ -151,18 +161,25 @@ class Turns:
 
     # -- think -----------------------------------------------------------------------------------------
 
-    async def _think(self, turn: Turn) -> tuple[Turn, ModelAnswer]:
+    async def _think(self, turn: Turn) -> tuple[Turn, ModelAnswer] | None:
+        """The answer, and the turn as it was when it came. None: the turn was ended meanwhile, unsaid."""
         toolbox = await asyncio.to_thread(self._toolbox, turn)
         turn = await self._unanswered_calls(turn, toolbox)
-        while True:
+        while not await asyncio.to_thread(self._is_over, turn):
             answer = await self._ask(turn)
             if not answer.tool_calls:
                 return turn, answer
             if turn.round >= self.settings.agent.max_tool_rounds:
                 return turn, replace(answer, text=answer.text or words.text("turn.too_many_rounds", self._language))
-            turn = await asyncio.to_thread(self._commit_calls, turn, answer)
+            turn = await _to_its_end(self._commit_calls, turn, answer)
             failpoints.reach("turn.calls_committed")
             turn = await self._unanswered_calls(turn, toolbox)
+        return None
+
+    def _is_over(self, turn: Turn) -> bool:
+        """Whether somebody ended it: `/stop`, `/new`, or another process that answered it before us."""
+        with self.db.read() as rd:
+            return messages.get(rd, turn.message.id).done is not None
 
     async def _ask(self, turn: Turn) -> ModelAnswer:
         """Ask the model, patiently; what cannot be had becomes an answer that says so."""
@@ -189,19 +206,27 @@ class Turns:
         calls = _unanswered(turn.rounds)
         if not calls:
             return turn
-        return await asyncio.to_thread(self._run_calls, turn, toolbox, calls)
+        return await _to_its_end(self._run_calls, turn, toolbox, calls)
 
     def _run_calls(self, turn: Turn, toolbox: tools.Toolbox, calls: Sequence[tuple[int, ToolCall]]) -> Turn:
-        results = [(call, toolbox.run(call, turn.round, position)) for position, call in calls]
+        results = []
+        for position, call in calls:
+            if self._is_over(turn):
+                break
+            results.append((call, toolbox.run(call, turn.round, position)))
         failpoints.reach("turn.tools_run")
         with self.db.write() as tx:
             for call, result in results:
                 messages.keep(tx, self._row(turn, Role.TOOL, result, call=call))
+            if messages.get(tx, turn.message.id).done is not None:
+                telling.put(tx, turn.message, self.clock.now())  # what it wrote while it was being ended
         failpoints.reach("turn.results_committed")
         return self._with_rounds(turn)
 
     def _commit_calls(self, turn: Turn, answer: ModelAnswer) -> Turn:
         with self.db.write() as tx:
+            if messages.get(tx, turn.message.id).done is not None:
+                return turn
             row = self._row(turn, Role.ASSISTANT, answer.text, round_number=turn.round + 1)
             messages.keep(tx, replace(row, tool_calls=answer.tool_calls))
             self._count(tx, turn, answer.tokens)
@@ -319,8 +344,18 @@ def _unanswered(rounds: Sequence[Message]) -> list[tuple[int, ToolCall]]:
     return [(at, call) for at, call in enumerate(asked[-1].tool_calls) if call.id not in answered]
 
 
+async def _to_its_end(step: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+    """Run a step that commits in a thread. A cancel waits for it: nothing goes on behind the next turn's back."""
+    running = asyncio.ensure_future(asyncio.to_thread(step, *given, **named))
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait((running,))
+        raise
+
+
 class _typing:
-    """Shows "typing" while the body runs; ends with it."""
+    """Shows "typing" while the body runs, unless it is quick; ends with it."""
 
     def __init__(self, show: Callable[[Chat], Awaitable[None]], chat: Chat) -> None:
         self._show = show
@@ -335,6 +370,7 @@ class _typing:
             await self._task
 
     async def _keep_showing(self) -> None:
+        await asyncio.sleep(TYPING_AFTER_SECONDS)
         while True:
             await self._show(self._chat)
             await asyncio.sleep(TYPING_EVERY_SECONDS)

@@ -1,4 +1,4 @@
-"""Outbox rows about staged writes: the card that shows one, and what becomes of it. The words are `notices`'.
+"""Outbox rows about writes: the card that shows a staged one, and what becomes of it. The words are `notices`'.
 
 A card that was not delivered yet is updated, too: its update waits behind it in the outbox.
 """
@@ -63,6 +63,21 @@ def say_failed(tx: Transaction, write: Write, chat: Chat, at: datetime) -> None:
             created_at=at,
             message=write.message,
             write=write.id,
+        ),
+    )
+
+
+def say_set_aside(tx: Transaction, write: Write, chat: Chat, file: str, copy: str, at: datetime) -> None:
+    """Say that a write took bytes away which only a copy of the file still holds."""
+    outbox.put(
+        tx,
+        NewOutgoing(
+            dedupe=f"write-{write.id}-set-aside",
+            kind="warning",
+            chat=chat,
+            space=write.space,
+            created_at=at,
+            values={"key": "memory.set_aside", "file": file, "copy": copy},
         ),
     )
 

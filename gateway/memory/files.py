@@ -93,15 +93,14 @@ class Files:
     def finish(self, space: Space) -> int:
         """Carry out every approved write of this space, oldest first, under its lock. Returns how many ended.
 
-        Each ends applied, or failed when the file is neither what it was nor what it should become.
+        Each ends applied, or failed when the file is neither what it was nor what it should become. One whose
+        file cannot be read now waits until it can, and nothing else waits for it.
         """
         with self.db.read() as rd:
             waiting = [
                 write for write in writes.unfinished(rd) if write.space == space.id and write.kind == "memory"
             ]
-        for write in waiting:
-            self._finish(space, write)
-        return len(waiting)
+        return sum(self._finish(space, write) for write in waiting)
 
     def notice_hand_edit(self, tx: Transaction, space: Space, target: Target, file: File) -> None:
         """Record what somebody changed in a file since hikae last knew it."""
@@ -137,9 +136,16 @@ class Files:
 
     # -- carrying out ------------------------------------------------------------------------------------
 
-    def _finish(self, space: Space, write: Write) -> None:
+    def _finish(self, space: Space, write: Write) -> bool:
         failpoints.reach("write.approved")
-        file = self.read(space, write.target)
+        try:
+            file = self.read(space, write.target)
+        except textfile.Unreadable:
+            return False  # people are told of the file itself when a session opens
+        self._carry_out(space, write, file)
+        return True
+
+    def _carry_out(self, space: Space, write: Write, file: File) -> None:
         if file.sha256 == write.after_hash:
             self._applied(space, write, file.data)
             return
@@ -148,7 +154,7 @@ class Files:
             self._failed(write, "reason.changed", {})
             return
         try:
-            self._replace(file, change)
+            self._replace(write, file, change)
         except textfile.Unwritable as refused:
             values = {name: str(value) for name, value in refused.values.items()}
             self._failed(write, refused.key, values)
@@ -167,11 +173,21 @@ class Files:
         same = textfile.sha256(entries.render(change.doc)) == write.after_hash
         return change if same else None
 
-    def _replace(self, file: File, change: entries.Applied) -> None:
+    def _replace(self, write: Write, file: File, change: entries.Applied) -> None:
         if change.unreadable:
-            # The ledger keeps text only; these bytes are none, so the file as it was stays beside it.
-            textfile.set_aside(file.path, self.clock.now())
+            self._set_aside(write, file)
         textfile.replace(file.path, entries.render(change.doc))
+
+    def _set_aside(self, write: Write, file: File) -> None:
+        """The ledger keeps text only. Where bytes are none, the file as it was stays beside it, and that is said.
+
+        Said before the file is replaced: after a kill in between nobody would know of the copy any more.
+        """
+        copy = textfile.set_aside(file.path, self.clock.now())
+        with self.db.write() as tx:
+            chat = _chat_of(tx, write)
+            if chat is not None:
+                cards.say_set_aside(tx, write, chat, file.path.name, copy.name, self.clock.now())
 
     def _applied(self, space: Space, write: Write, data: bytes) -> None:
         with self.db.write() as tx:

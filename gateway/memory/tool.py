@@ -296,7 +296,7 @@ def _hint(outcome: Outcome) -> str:
     percent = snapshot.percent(outcome.chars, outcome.limit)
     if percent < _HINT_PERCENT:
         return ""
-    return f" It is {percent}% full: merge overlapping entries or remove stale ones soon."
+    return f" Memory is {percent}% full: merge overlapping entries or remove stale ones soon."
 
 
 def _staged(outcome: Outcome) -> dict[str, object]:

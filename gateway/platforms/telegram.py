@@ -1,21 +1,21 @@
 """The Telegram adapter: what `app` builds when there is a token.
 
 Receiving is `telegram_polling`, translating `telegram_updates`, formats `telegram_markup`, the SDK and its
-errors `telegram_api`. They are imported when the adapter is built, so that whoever has no Telegram does not
+errors `telegram_api`. `app` imports this module when there is a token, so that whoever has no Telegram does not
 wait for its SDK.
 """
 
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from gateway.chat import Chat, OutgoingMessage
 from gateway.errors import ConfigError, GatewayError, PlatformBusy
+from gateway.platforms import telegram_api, telegram_markup
+from gateway.platforms.telegram_api import TelegramApi, TokenRefused
+from gateway.platforms.telegram_markup import Rendered
+from gateway.platforms.telegram_polling import Polling
 from gateway.ports import Clock, PlatformHealth, Receiver
-
-if TYPE_CHECKING:
-    from gateway.platforms.telegram_markup import Rendered
 
 log = logging.getLogger(__name__)
 
@@ -43,9 +43,6 @@ class TelegramPlatform:
         poll_seconds: int = POLL_SECONDS,
         pause_seconds: float = 1.0,
     ) -> None:
-        from gateway.platforms.telegram_api import TelegramApi
-        from gateway.platforms.telegram_polling import Polling
-
         self._api = TelegramApi(token, base_url)
         self._polling = Polling(self._api, clock, poll_seconds, pause_seconds)
         self._commands = tuple(commands)
@@ -58,8 +55,6 @@ class TelegramPlatform:
 
     async def run(self, receiver: Receiver, ready: Callable[[], None]) -> None:
         """See ports.Platform."""
-        from gateway.platforms.telegram_api import TokenRefused
-
         try:
             me = await self._polling.connect()
             self._username = me.username
@@ -73,8 +68,6 @@ class TelegramPlatform:
 
     async def send(self, message: OutgoingMessage) -> str:
         """See ports.Platform. A change of a message that is gone is left out: nobody can see it any more."""
-        from gateway.platforms import telegram_api, telegram_markup
-
         rendered = telegram_markup.render(message.text)
         try:
             return await self._show_without_formats_if_refused(message, rendered)
@@ -83,20 +76,18 @@ class TelegramPlatform:
         except telegram_api.MessageGone:
             log.info("telegram.edited_message_gone", extra={"chat": message.chat.key})
             return message.edits
-        except telegram_api.TokenRefused:
+        except TokenRefused:
             # What is to be said waits until the operator has put the token right.
             raise PlatformBusy(self._token_refused(), after=WAIT_FOR_TOKEN_SECONDS) from None
 
-    async def _show_without_formats_if_refused(self, message: OutgoingMessage, rendered: "Rendered") -> str:
-        from gateway.platforms import telegram_api
-
+    async def _show_without_formats_if_refused(self, message: OutgoingMessage, rendered: Rendered) -> str:
         try:
             return await self._show(message, rendered)
         except telegram_api.EntitiesRefused:
             log.warning("telegram.formats_refused", extra={"chat": message.chat.key})
             return await self._show(message, replace(rendered, entities=()))
 
-    async def _show(self, message: OutgoingMessage, rendered: "Rendered") -> str:
+    async def _show(self, message: OutgoingMessage, rendered: Rendered) -> str:
         if not message.edits:
             return await self._api.send(message, rendered)
         await self._api.edit(message, rendered)
@@ -111,8 +102,6 @@ class TelegramPlatform:
 
     def chunks(self, text: str) -> tuple[str, ...]:
         """See ports.Platform."""
-        from gateway.platforms import telegram_markup
-
         return telegram_markup.chunks(text)
 
     def health(self) -> PlatformHealth:

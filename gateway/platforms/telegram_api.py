@@ -8,7 +8,7 @@ costs the whole batch.
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from telegram import (
@@ -43,6 +43,7 @@ RECEIVED = ("message", "callback_query")
 GENERAL_TOPIC = "1"
 """Telegram refuses this thread id: the General topic is the group without one."""
 ANSWER_SECONDS = 15.0
+CLOSING_SECONDS = 2.0
 
 Result = TypeVar("Result")
 
@@ -90,6 +91,7 @@ class TelegramApi:
         )
         root = base_url.rstrip("/") or "https://api.telegram.org"
         self._bot = _Bot(token, base_url=f"{root}/bot", get_updates_request=self._fetching, request=self._calling)
+        self._under_way: set[asyncio.Task[Any]] = set()
 
     async def connect(self) -> Me:
         """Say hello, and switch a webhook off: it would keep updates from us."""
@@ -100,6 +102,8 @@ class TelegramApi:
 
     async def close(self) -> None:
         """Both connections; PTB's own shutdown passes over a bot that never asked who it is."""
+        if self._under_way:
+            await asyncio.wait(tuple(self._under_way), timeout=CLOSING_SECONDS)
         await asyncio.gather(self._fetching.shutdown(), self._calling.shutdown())
 
     async def fetch(self, offset: int | None, wait_seconds: int) -> list[dict[str, Any]]:
@@ -122,7 +126,7 @@ class TelegramApi:
         return Update.de_json(raw, self._bot)
 
     async def send(self, message: OutgoingMessage, rendered: Rendered) -> str:
-        sent = await _ours(
+        sent = await self._call(
             self._bot.send_message(
                 chat_id=int(message.chat.id),
                 text=rendered.text,
@@ -138,7 +142,7 @@ class TelegramApi:
 
     async def edit(self, message: OutgoingMessage, rendered: Rendered) -> None:
         """Without buttons in `message`, the ones that are there go."""
-        await _ours(
+        await self._call(
             self._bot.edit_message_text(
                 chat_id=int(message.chat.id),
                 message_id=int(message.edits),
@@ -150,16 +154,31 @@ class TelegramApi:
         )
 
     async def acknowledge(self, tap: str, toast: str) -> None:
-        await _ours(self._bot.answer_callback_query(tap, text=toast[:200] or None))
+        await self._call(self._bot.answer_callback_query(tap, text=toast[:200] or None))
 
     async def show_typing(self, chat: str, thread: str) -> None:
-        await _ours(self._bot.send_chat_action(int(chat), action="typing", message_thread_id=_thread(thread)))
+        await self._call(self._bot.send_chat_action(int(chat), action="typing", message_thread_id=_thread(thread)))
 
     async def commands(self) -> list[tuple[str, str]]:
-        return [(one.command, one.description) for one in await _ours(self._bot.get_my_commands())]
+        return [(one.command, one.description) for one in await self._call(self._bot.get_my_commands())]
 
     async def set_commands(self, commands: Sequence[tuple[str, str]]) -> None:
-        await _ours(self._bot.set_my_commands([BotCommand(name, what) for name, what in commands]))
+        await self._call(self._bot.set_my_commands([BotCommand(name, what) for name, what in commands]))
+
+    async def _call(self, call: Coroutine[Any, Any, Result]) -> Result:
+        """The result of a call, which is never cut off: a cancelled one would keep its place in the pool.
+
+        Whoever awaits it may be cancelled; the call then ends by itself, within its time-out.
+        """
+        task = asyncio.create_task(_ours(call))
+        self._under_way.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._under_way.discard(task)
+        if not task.cancelled():
+            task.exception()  # looked at, so that an abandoned call's error is not reported as lost
 
 
 class _Bot(Bot):

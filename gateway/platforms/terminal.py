@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gateway import words
 from gateway.chat import TERMINAL_OWNER, Button, Chat, How, IncomingMessage, OutgoingMessage, Piece, Tap
 from gateway.errors import TryLater
+from gateway.platforms.text import clean
 from gateway.ports import Clock, PlatformHealth, Receiver
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 NAME = "terminal"
 PROMPT = "you> "
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_LONE_SURROGATES = re.compile("[\ud800-\udfff]")
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""What could move the cursor, change the title or fill the clipboard of whoever reads an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ class TerminalPlatform:
     session: str = ""
     """The session to go on with (`--resume`)."""
     history: Path | None = None
+    lost: TryLater | None = None
+    """Why the last thing that could not be kept was not."""
     _questions: list[Question] = field(default_factory=list)
     _prompts: "PromptSession[str] | None" = None
 
@@ -70,6 +74,7 @@ class TerminalPlatform:
 
     async def send(self, message: OutgoingMessage) -> str:
         text = _ESCAPE.sub(r"\1", message.text) if message.escaped else message.text
+        text = _CONTROLS.sub("�", text.replace("\r\n", "\n"))
         print(text, file=sys.stderr if message.aside else sys.stdout, flush=True)
         message_id = message.edits or secrets.token_hex(6)
         buttons = {button.data.partition(":")[0]: button for row in message.buttons for button in row}
@@ -146,18 +151,18 @@ class TerminalPlatform:
             return None
 
     async def _hand_over(self, receiver: Receiver, text: str) -> None:
-        text = _LONE_SURROGATES.sub("�", text)
         message = IncomingMessage(
             chat=self.chat,
             person=TERMINAL_OWNER,
             id=secrets.token_hex(8),
-            pieces=(Piece(How.OWN, TERMINAL_OWNER.key, text),),
+            pieces=(Piece(How.OWN, TERMINAL_OWNER.key, clean(text)),),
             at=self.clock.now(),
             session=self.session,
         )
         try:
             await receiver.message(message)
         except TryLater as busy:
+            self.lost = busy
             print(words.text("terminal.not_kept", "en", reason=busy), file=sys.stderr, flush=True)
             return
         await self.settled()

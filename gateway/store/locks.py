@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.errors import StoreBusy
+from gateway.store.filetrouble import Unwritable, trouble
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.02
 _PROBE_SECONDS = 0.05
@@ -39,7 +40,10 @@ class Lock:
 
 @contextlib.contextmanager
 def lock(path: Path, wait_seconds: float) -> Iterator[None]:
-    """Hold a lock for a block. Raises StoreBusy, naming the holder, when it is not free in time."""
+    """Hold a lock for a block. Raises StoreBusy, naming the holder, when it is not free in time.
+
+    Raises Unwritable where no lock can be taken at all: the home is read-only.
+    """
     held = _take(path, wait_seconds)
     if held is None:
         raise StoreBusy(f"{path.name} is held by process {holder(path) or 'unknown'}.")
@@ -98,16 +102,19 @@ def _take_now(path: Path) -> Lock | None:
         os.close(handle)
         return None
     os.ftruncate(handle, 0)
-    os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
+    with contextlib.suppress(OSError):  # a full disk holds no pid, but it does hold the lock
+        os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
     return Lock(path, handle)
 
 
 def _open(path: Path) -> int:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except FileNotFoundError:
+        with contextlib.suppress(FileNotFoundError):
+            return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise trouble(Unwritable, "file.unwritable", path, error) from error
 
 
 def _is_still(path: Path, handle: int) -> bool:

@@ -7,13 +7,15 @@ and erased as they arrive. What a platform calls each message stays, so that a c
 import secrets
 import sqlite3
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from gateway.chat import Chat
 from gateway.errors import NotFound
 from gateway.records import Chunk, NewOutgoing, Outgoing, Write
 from gateway.store.encoding import clean, strings_text, time_of, time_text, values_of, values_text
 from gateway.store.transaction import Reader, Transaction
+
+LONGEST_POSTPONEMENT = timedelta(days=1)
 
 
 def put(tx: Transaction, new: NewOutgoing) -> int | None:
@@ -72,7 +74,8 @@ def waiting(rd: Reader, platforms: Sequence[str], now: datetime) -> list[Outgoin
     """What to say now on these platforms: the oldest of each chat and thread, oldest first.
 
     One that is postponed holds up its chat, so that nothing overtakes. One that tells of a write which is
-    approved and not applied yet stands aside until it is known how that ended.
+    approved and not applied yet stands aside until it is known how that ended. A clock that is put back holds
+    nothing up: what was never postponed is due, and so is what is due too far away to be a postponement.
     """
     rows = rd.rows(
         """
@@ -86,10 +89,14 @@ def waiting(rd: Reader, platforms: Sequence[str], now: datetime) -> list[Outgoin
                            OR writes.session = outbox.session AND writes.review_turn = outbox.review_turn))
              GROUP BY platform, chat, thread)
         SELECT outbox.* FROM heads JOIN outbox ON outbox.id = heads.id
-         WHERE due_at <= :now
+         WHERE attempts = 0 OR due_at <= :now OR due_at > :tomorrow
          ORDER BY outbox.id
         """,
-        {"platforms": strings_text(platforms), "now": time_text(now)},
+        {
+            "platforms": strings_text(platforms),
+            "now": time_text(now),
+            "tomorrow": time_text(now + LONGEST_POSTPONEMENT),
+        },
     )
     return [_outgoing(row) for row in rows]
 
@@ -153,7 +160,7 @@ def gone(tx: Transaction, id: int, at: datetime) -> bool:
 
 
 def postpone(tx: Transaction, id: int, due_at: datetime) -> bool:
-    """Try again at `due_at`."""
+    """Try again at `due_at`, at most `LONGEST_POSTPONEMENT` from now."""
     return tx.changed(
         "UPDATE outbox SET due_at = :due_at, attempts = attempts + 1 WHERE id = :id AND status = 'waiting'",
         {"id": id, "due_at": time_text(due_at)},
@@ -194,7 +201,7 @@ def adopt(tx: Transaction, platform: str, from_chats: Sequence[str], to: Chat) -
     """Let another chat say what waits for chats that are gone (one-shot runs). How many rows that were."""
     return tx.execute(
         """
-        UPDATE outbox SET platform = :to_platform, chat = :to_chat, thread = :to_thread
+        UPDATE outbox SET platform = :to_platform, chat = :to_chat, thread = :to_thread, attempts = 0
          WHERE status = 'waiting' AND platform = :platform
            AND chat IN (SELECT value FROM json_each(:from_chats))
         """,

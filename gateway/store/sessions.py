@@ -62,6 +62,12 @@ def current(rd: Reader, chat: Chat, member: str = "") -> Session | None:
     return None if row is None else _session(row)
 
 
+def in_use(rd: Reader, chat: Chat, named: str) -> Session | None:
+    """What a chat talks in: its open session, else the `named` one that it was asked to go on with ("": none)."""
+    own = current(rd, chat)
+    return get(rd, named) if own is None and named else own
+
+
 def get(rd: Reader, id: str) -> Session:
     """The session with this id. Raises NotFound."""
     row = rd.row("SELECT * FROM sessions WHERE id = ?", (clean(id),))

@@ -12,10 +12,10 @@ import pytest
 from redis import Redis
 
 from gateway.broker import Broker, own_url
+from gateway.home import Home
 from gateway.jobs import ReviewJob
 from gateway.ports import JobQueue
 from gateway.rq_queue import RqQueue
-from gateway.settings import Home
 
 JOB = ReviewJob("20261130_090007_57bbf6", 10, 0)
 

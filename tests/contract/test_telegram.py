@@ -640,3 +640,21 @@ def telegram_message(words: str, message_id: str) -> dict[str, Any]:
         "from": account(ADA),
         "text": words,
     }
+
+
+async def test_calls_that_nobody_waits_for_any_more_do_not_use_up_the_connections(telegram: FakeTelegram) -> None:
+    """A turn that ends stops showing "typing": cut off in the middle, such calls once left no connection over."""
+    platform = build(telegram)
+    async with running(platform, ScriptedReceiver()):
+        telegram.knows(ADA)
+        for round_number in range(60):
+            calls = [asyncio.create_task(platform.typing(ADAS_CHAT)) for _ in range(8)]
+            for _ in range(round_number % 12):
+                await asyncio.sleep(0)
+            for call in calls:
+                call.cancel()
+            await asyncio.wait(calls)
+
+        await asyncio.wait_for(platform.send(OutgoingMessage(ADAS_CHAT, "still here")), 5)
+
+    assert [one.text for one in telegram.screen(ADA)] == ["still here"]

@@ -210,6 +210,16 @@ def test_a_long_text_is_shown_whole_before_it_is_approved(machine: Machine, core
     assert long in machine.hikae("memory", "pending").out
 
 
+@pytest.mark.parametrize("batch", [False, True])
+def test_what_would_go_is_shown_whole_before_it_is_approved(machine: Machine, core: app.Core, batch: bool) -> None:
+    """A write names an entry by a part of it; a yes takes all of it (PI-010)."""
+    machine.home.memory_file("owner", "memory").write_text("Lives in Oslo, and is allergic to nuts\n")
+    swap = Operation(Action.REPLACE, "Lives in Bergen", "Oslo")
+    stage(core, *((add("Has a cat"), swap) if batch else (swap,)))
+
+    assert "➖ Lives in Oslo, and is allergic to nuts\n" in machine.hikae("memory", "pending").out
+
+
 def test_words_cannot_move_the_cursor(machine: Machine, core: app.Core) -> None:
     """A file that somebody else can write must not repaint the terminal."""
     machine.home.memory_file("owner", "memory").write_text("quiet\x1b[2J\x1b]0;owned\x07 please\n")

@@ -18,7 +18,7 @@ from redis import Redis
 
 from gateway import broker, lifeline
 from gateway.broker import Broker
-from gateway.settings import Home
+from gateway.home import Home
 
 pytestmark = pytest.mark.processes
 
@@ -255,7 +255,7 @@ _STARTER = """
 import sys, time
 from pathlib import Path
 from gateway import broker
-from gateway.settings import Home
+from gateway.home import Home
 home = Home(Path(sys.argv[1]))
 assert broker.Broker(home, broker.own_url(home)).ensure()
 print("up", flush=True)

@@ -152,6 +152,23 @@ def test_a_file_that_changed_meanwhile_is_not_written_over(bot: Remembering) -> 
 
 
 @pytest.mark.processes
+def test_a_closed_file_keeps_only_its_own_writes_waiting(bot: Remembering) -> None:
+    """A drive that is not there must not keep the gateway from starting, nor anything else from being written."""
+    id = bot.stage(add("first"))
+    dies_at("write.approved", bot.home, "approve", str(id))
+    path = bot.home.memory_file("owner", Target.MEMORY)
+    path.symlink_to(bot.home.path / "not-mounted" / "MEMORY.md")
+
+    assert bot.memory.finish_interrupted() == 0
+    bot.add("second", target=Target.USER)
+
+    assert (bot.status(id), bot.file(Target.USER)) == (Status.APPROVED, "second\n")
+    path.unlink()
+    assert bot.memory.finish_interrupted() == 1
+    assert (bot.status(id), bot.file()) == (Status.APPLIED, "first\n")
+
+
+@pytest.mark.processes
 def test_a_write_without_a_card_that_fails_gets_one(bot: Remembering) -> None:
     """Nothing silent: the chat it came from is told, with a way to propose it again."""
     with bot.db.write() as tx:

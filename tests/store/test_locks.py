@@ -11,12 +11,14 @@ import pytest
 
 from gateway.errors import StoreBusy
 from gateway.store import locks
+from gateway.store.filetrouble import Unwritable
 from tests.store import given
 
 _HOLD = """
 import sys, signal
 from pathlib import Path
 from gateway.store import locks
+from gateway.store.filetrouble import Unwritable
 held = locks.try_lock(Path(sys.argv[1]))
 print("held" if held else "refused", flush=True)
 signal.pause()
@@ -113,3 +115,25 @@ def test_a_discarded_lock_leaves_no_file_and_no_gap(path: Path) -> None:
 def test_asking_about_a_lock_that_never_was_makes_no_file(path: Path) -> None:
     """`status` only looks."""
     assert (locks.is_locked(path), locks.holder(path), path.exists()) == (False, None, False)
+
+
+def test_a_lock_in_a_home_that_cannot_be_written_is_a_sentence() -> None:
+    """Every command takes one first: a read-only disk would give each of them a traceback."""
+    nowhere = Path("/proc/nowhere/run/state.lock")
+
+    with pytest.raises(Unwritable, match=f"{nowhere} cannot be changed"), locks.lock(nowhere, 0):
+        pass
+
+
+def test_a_full_disk_holds_locks_all_the_same(path: Path) -> None:
+    """The pid in the file is a courtesy; what needs room says so itself."""
+    script = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n" + _HOLD
+    holder = subprocess.Popen([sys.executable, "-c", script, path], stdout=subprocess.PIPE, text=True)
+    assert holder.stdout is not None
+    with holder.stdout:
+        assert holder.stdout.readline() == "held\n"
+
+    assert (locks.is_locked(path), locks.holder(path)) == (True, None)
+
+    holder.kill()
+    holder.wait()

@@ -205,6 +205,20 @@ def test_bytes_that_the_ledger_cannot_keep_are_set_aside(bot: Remembering) -> No
     assert bot.file() == "c\n"
 
 
+def test_what_is_set_aside_is_said(bot: Remembering) -> None:
+    """In the chat where the write was asked for, naming the copy (design.md 7.4)."""
+    with bot.db.write() as tx:
+        message = given.keep(tx, "forget the cafe", chat=CHAT)
+    bot.writes_by_hand(b"caf\xe9\n")
+
+    bot.memory.propose(bot.proposal(remove("caf"), origin=Origin.PERSON, message=message))
+
+    [copy] = bot.home.space_dir("owner").glob("*.bak.*")
+    [said] = bot.said()
+    assert (said.kind, said.chat) == ("warning", CHAT)
+    assert said.values == {"key": "memory.set_aside", "file": "MEMORY.md", "copy": copy.name}
+
+
 def test_a_read_only_file_is_named_and_left(bot: Remembering) -> None:
     """An opaque error helps nobody (PI-018); the pending write stays pending."""
     id = bot.stage(add("b"))

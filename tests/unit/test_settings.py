@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gateway.errors import ConfigError
+from gateway.home import Home
 from gateway.sections import leaves
-from gateway.settings import VARIABLES, Home, Loaded, Settings, child_environment, config_digest, find_home, load
+from gateway.settings import VARIABLES, Loaded, Settings, child_environment, config_digest, find_home, load
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "config.example.yaml"
 TOKEN = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"

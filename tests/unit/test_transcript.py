@@ -135,9 +135,10 @@ def test_a_longer_transcript_begins_with_the_bytes_of_a_shorter_one(
 
 @given(ROWS)
 def test_every_call_is_answered_before_anybody_speaks_again(rows: list[Message]) -> None:
-    """In any order of rows that stops, kills and stragglers can leave."""
+    """In any order of rows that stops, kills and stragglers can leave; the review's instruction is the last."""
     unanswered: list[str] = []
-    for message in transcript.request("prompt", "", rows).messages:
+    chat = transcript.request("prompt", "", rows)
+    for message in transcript.review_request(chat, "(This was not answered.)", "Look back.").messages:
         if message.role == "tool":
             unanswered.remove(message.tool_call_id)
         else:

@@ -4,13 +4,15 @@ A new command is one function and one row here.
 """
 
 import difflib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gateway import words
 from gateway.conversation.access import Standing
 from gateway.conversation.commands import about, memory, session
-from gateway.conversation.commands.call import Act, View
+from gateway.conversation.commands.call import Act, Services, View
+from gateway.records import Outgoing
 
 __all__ = ["ALIASES", "LATER", "TABLE", "VIEWS", "Command", "allowed", "menu", "nearest", "parse"]
 
@@ -23,7 +25,7 @@ class Command:
     act: Act
     owner_only: bool = False
     stops_turn: bool = False
-    """Whether the running turn of the chat ends, unsaid, before it acts."""
+    """Whether the running turn of the chat ends with it, unsaid."""
 
 
 TABLE: Mapping[str, Command] = {
@@ -70,18 +72,28 @@ LATER = frozenset(
 )
 """Commands that are promised and not there yet: answered so, never sent to the model."""
 
-VIEWS: Mapping[str, View] = {**about.VIEWS, **memory.VIEWS, **session.VIEWS}
+
+_COMMAND = re.compile(r"/(?P<name>\w{1,32})(?:\s(?P<rest>.*))?", re.DOTALL)
+"""Any white space ends the name: phones send line breaks, Japanese keyboards a wide blank."""
+
+
+def help_text(services: Services, row: Outgoing, language: str) -> str:
+    """One line for each command that this person may use."""
+    standing = Standing(str(row.values["standing"]))
+    names = [name for name, command in TABLE.items() if allowed(command, standing)]
+    return "\n".join(f"/{name} — {words.text(f'help.{name}', language)}" for name in names)
+
+
+VIEWS: Mapping[str, View] = {**about.VIEWS, **memory.VIEWS, "help": help_text}
 
 
 def parse(text: str) -> tuple[str, str] | None:
     """`/name rest` as (name, rest), or None for what is not a command. `/usr/bin` is not one."""
-    if not text.startswith("/"):
+    found = _COMMAND.fullmatch(text)
+    if found is None:
         return None
-    name, _, rest = text[1:].partition(" ") if "\n" not in text.split(" ")[0] else text[1:].partition("\n")
-    name = name.lower()
-    if not name or not name.replace("_", "").isalnum() or len(name) > 32:
-        return None
-    return ALIASES.get(name, name), rest.strip()
+    name = found["name"].lower()
+    return ALIASES.get(name, name), (found["rest"] or "").strip()
 
 
 def allowed(command: Command, standing: Standing) -> bool:

@@ -16,7 +16,7 @@ def start(services: Services, call: Call) -> Said:
     if call.words and not call.is_owner:
         redeemed = services.access.redeem(services.db, call.person, call.words[0], services.clock.now())
         if redeemed is not Redeemed.WELCOME:
-            return Said("answer.code_wrong")
+            return Said("say.code_wrong")
         return Said("welcome", {"standing": Standing.OWNER.value})
     return Said("welcome", {"standing": call.standing.value})
 
@@ -57,15 +57,6 @@ def welcome_text(services: Services, row: Outgoing, language: str) -> str:
     reader = "welcome.owner" if standing == Standing.OWNER else "welcome.allowed"
     asking = "welcome.asks" if services.asks_first(row.space) else "welcome.tells"
     return "\n\n".join(words.text(key, language) for key in ("welcome.kept", asking, reader, "welcome.forget"))
-
-
-def help_text(services: Services, row: Outgoing, language: str) -> str:
-    """One line for each command."""
-    from gateway.conversation import commands
-
-    standing = Standing(str(row.values["standing"]))
-    names = [name for name, command in commands.TABLE.items() if commands.allowed(command, standing)]
-    return "\n".join(f"/{name} — {words.text(f'help.{name}', language)}" for name in names)
 
 
 def status_text(services: Services, row: Outgoing, language: str) -> str:
@@ -110,4 +101,4 @@ def _span(seconds: int, language: str) -> str:
     return words.text("span.seconds", language, count=max(seconds, 0))
 
 
-VIEWS: Mapping[str, View] = {"welcome": welcome_text, "help": help_text, "status": status_text}
+VIEWS: Mapping[str, View] = {"welcome": welcome_text, "status": status_text}

@@ -11,12 +11,13 @@ from typing import Protocol
 from gateway.chat import Person
 from gateway.conversation.access import Access, Standing
 from gateway.conversation.freezing import Freezer
+from gateway.home import Home
 from gateway.jobs import ReviewJob
 from gateway.memory import asking
 from gateway.memory.writing import Memory
 from gateway.ports import Clock
 from gateway.records import Message, Outgoing, Space
-from gateway.settings import Home, Loaded, Settings
+from gateway.settings import Loaded, Settings
 from gateway.store.db import Database, Transaction
 
 

@@ -13,7 +13,7 @@ from gateway.errors import Refused
 from gateway.memory import asking, entries, snapshot
 from gateway.memory.proposals import Proposal
 from gateway.records import Action, Operation, Origin, Outgoing, Space
-from gateway.store import people, sessions, writes
+from gateway.store import people, writes
 from gateway.store.db import Transaction
 
 LATER = frozenset(("edit", "undo", "why", "log", "tidy"))
@@ -70,9 +70,7 @@ def refresh(services: Services, call: Call) -> Said:
     now = services.clock.now()
 
     def refreeze(tx: Transaction) -> None:
-        session = sessions.current(tx, call.message.chat)
-        if session is not None:
-            services.freezer.refreeze(tx, session, now)
+        services.freezer.refresh(tx, call.message.chat, now, call.message.session)
 
     return Said("answer.refreshed", commit=refreeze)
 

@@ -1,9 +1,7 @@
 """Commands about the conversation itself: /new /reset /stop /refine."""
 
-from collections.abc import Mapping
-
-from gateway import policy
-from gateway.conversation.commands.call import Call, Said, Services, View
+from gateway.conversation import ending
+from gateway.conversation.commands.call import Call, Said, Services
 from gateway.errors import Refused
 from gateway.jobs import ReviewJob
 from gateway.store import reviews, sessions
@@ -13,22 +11,23 @@ from gateway.store.db import Transaction
 def new(services: Services, call: Call) -> Said:
     """End the chat's session; the next message opens one with a fresh snapshot."""
     now = services.clock.now()
+    chat, named = call.message.chat, call.message.session
 
     def end(tx: Transaction) -> None:
-        session = sessions.current(tx, call.message.chat)
-        if session is None:
-            return
-        sessions.end(tx, session.id, "asked", now)
-        if policy.reviews_are_automatic(
-            services.settings.memory.nudge_interval, services.settings.auxiliary.background_review.enabled
-        ):
-            reviews.make_rest_due(tx, session.id, session.space, "end", now)
+        session = sessions.current(tx, chat)
+        if session is not None:
+            ending.end(tx, services.settings, session, "asked", now)
+        elif named:
+            ending.review_rest(tx, services.settings, sessions.get(tx, named), now)
+        if named:
+            # From here on the chat has a session of its own, which goes before the one it was to go on with.
+            services.freezer.open(tx, chat, call.space, now)
 
     return Said("answer.new", commit=end)
 
 
 def stop(services: Services, call: Call) -> Said:
-    """The running turn has been ended already (see the table); say so."""
+    """The running turn ends with the commit of this command (see the table); say so."""
     return Said("answer.stopped")
 
 
@@ -36,7 +35,7 @@ def refine(services: Services, call: Call) -> Said:
     """Review the turns of this session that no review has seen yet, now."""
     now = services.clock.now()
     with services.db.read() as rd:
-        session = sessions.current(rd, call.message.chat)
+        session = sessions.in_use(rd, call.message.chat, call.message.session)
         span = sessions.unreviewed(rd, session.id) if session is not None else None
     if session is None or span is None:
         raise Refused("refine.nothing")
@@ -48,6 +47,3 @@ def refine(services: Services, call: Call) -> Said:
 
     turns = last - first + 1
     return Said("answer.refine", {"turns": turns}, commit=make_due, ring=ReviewJob(session_id, last, 0))
-
-
-VIEWS: Mapping[str, View] = {}

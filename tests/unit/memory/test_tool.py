@@ -196,7 +196,7 @@ def test_a_success_says_usage_and_count_and_no_entries() -> None:
 def test_a_nearly_full_store_is_said_early() -> None:
     """At the limit it is too late to choose calmly (PI-041)."""
     assert str(answered("a" * 76 + "\n", add("b"), limit=100)["message"]).endswith(
-        "It is 80% full: merge overlapping entries or remove stale ones soon."
+        "Memory is 80% full: merge overlapping entries or remove stale ones soon."
     )
     assert "full" not in str(answered("a" * 75 + "\n", add("b"), limit=100)["message"])
 

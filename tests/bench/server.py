@@ -1,0 +1,197 @@
+"""Telegram and the model for benchmarks: lean, in a process of its own, driving closed loops of chats.
+
+The fakes of the tests check every call and would cost more than what is measured. This one answers at once.
+Control (JSON over HTTP): POST /run plays chats, each writing its next message when its reply has come, and
+answers with the latencies in seconds; POST /model sets how long the model thinks.
+"""
+
+import asyncio
+import json
+import time
+from collections import defaultdict
+from typing import Any
+
+from aiohttp import web
+
+REVIEW_MARK = "Background review"
+
+
+class Load:
+    """The state of the server."""
+
+    def __init__(self) -> None:
+        self.updates: list[dict[str, Any]] = []
+        self.next_update = 1
+        self.next_message = 1
+        self.arrived = asyncio.Event()
+        self.polled = asyncio.Event()
+        self.sent: dict[int, asyncio.Queue[tuple[float, str]]] = defaultdict(asyncio.Queue)
+        self.model_seconds = 0.0
+        self.review_calls: list[dict[str, Any]] = []
+        self.thinking = 0
+        self.most_thinking = 0
+
+    def says(self, chat: int, text: str) -> None:
+        message = {
+            "message_id": self.next_message,
+            "date": int(time.time()),
+            "chat": {"id": chat, "type": "private", "first_name": "A"},
+            "from": {"id": chat, "is_bot": False, "first_name": "A"},
+            "text": text,
+        }
+        self.updates.append({"update_id": self.next_update, "message": message})
+        self.next_update += 1
+        self.next_message += 1
+        self.arrived.set()
+
+
+LOAD = web.AppKey("load", Load)
+
+
+async def telegram(request: web.Request) -> web.Response:
+    load = request.app[LOAD]
+    method = request.match_info["method"]
+    given: dict[str, Any] = dict(await request.post())
+    if request.content_type == "application/json":
+        given = await request.json()
+    if method == "getUpdates":
+        return _ok(await _poll(load, int(given.get("offset") or 0), float(given.get("timeout") or 0)))
+    if method == "sendMessage":
+        chat = int(given["chat_id"])
+        await load.sent[chat].put((time.perf_counter(), str(given["text"])))
+        load.next_message += 1
+        return _ok(
+            {"message_id": load.next_message, "date": 1, "chat": {"id": chat, "type": "private"}, "text": "x"}
+        )
+    if method == "getMe":
+        return _ok({"id": 1, "is_bot": True, "first_name": "bench", "username": "bench_bot"})
+    if method == "getMyCommands":
+        return _ok([])
+    return _ok(True)
+
+
+async def _poll(load: Load, offset: int, seconds: float) -> list[dict[str, Any]]:
+    load.updates = [update for update in load.updates if update["update_id"] >= offset]
+    load.polled.set()
+    if not load.updates and seconds:
+        load.arrived.clear()
+        try:
+            await asyncio.wait_for(load.arrived.wait(), min(seconds, 5))
+        except TimeoutError:
+            return []
+    return load.updates[:100]
+
+
+async def model(request: web.Request) -> web.StreamResponse:
+    load = request.app[LOAD]
+    asked = await request.json()
+    said = [message for message in asked["messages"] if message["role"] == "user"]
+    review = REVIEW_MARK in str(said[-1]["content"])[:200]
+    load.thinking += 1
+    load.most_thinking = max(load.most_thinking, load.thinking)
+    try:
+        if load.model_seconds:
+            await asyncio.sleep(load.model_seconds)
+    finally:
+        load.thinking -= 1
+    delta: dict[str, Any] = {"content": "ok"}
+    if review and load.review_calls and not any(m["role"] == "tool" for m in asked["messages"][-2:]):
+        call = {"name": "memory", "arguments": json.dumps(load.review_calls.pop(0))}
+        delta = {"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": call}]}
+    return await _stream(request, delta)
+
+
+async def _stream(request: web.Request, delta: dict[str, Any]) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    common = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "bench"}
+    finish = "tool_calls" if "tool_calls" in delta else "stop"
+    usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
+    events = (
+        {**common, "choices": [{"index": 0, "delta": {"role": "assistant", **delta}, "finish_reason": None}]},
+        {**common, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]},
+        {**common, "choices": [], "usage": usage},
+    )
+    body = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
+    await response.write(body + b"data: [DONE]\n\n")
+    return response
+
+
+async def run(request: web.Request) -> web.Response:
+    """{"chats": 20, "turns": 10, "text": "hello", "first": 1000} → {"seconds": …, "latencies": […]}"""
+    load = request.app[LOAD]
+    asked = await request.json()
+    latencies: list[float] = []
+
+    async def one_chat(chat: int) -> None:
+        for number in range(asked["turns"]):
+            while not load.sent[chat].empty():
+                load.sent[chat].get_nowait()
+            began = time.perf_counter()
+            load.says(chat, f"{asked.get('text', 'hello')} {number}")
+            at, _ = await asyncio.wait_for(load.sent[chat].get(), 30)
+            latencies.append(at - began)
+
+    load.most_thinking = 0
+    began = time.perf_counter()
+    first = asked.get("first", 1000)
+    await asyncio.gather(*(one_chat(first + number) for number in range(asked["chats"])))
+    return web.json_response(
+        {
+            "seconds": time.perf_counter() - began,
+            "latencies": latencies,
+            "most_thinking": load.most_thinking,
+        }
+    )
+
+
+async def pair(request: web.Request) -> web.Response:
+    """One message, then the time from its reply to the message after the reply (the review's notice)."""
+    load = request.app[LOAD]
+    asked = await request.json()
+    chat = asked["first"]
+    while not load.sent[chat].empty():
+        load.sent[chat].get_nowait()
+    load.says(chat, asked["text"])
+    replied, _ = await asyncio.wait_for(load.sent[chat].get(), 60)
+    noticed, text = await asyncio.wait_for(load.sent[chat].get(), 60)
+    return web.json_response({"seconds": noticed - replied, "text": text})
+
+
+async def set_model(request: web.Request) -> web.Response:
+    load = request.app[LOAD]
+    asked = await request.json()
+    load.model_seconds = asked.get("seconds", load.model_seconds)
+    load.review_calls += asked.get("review_calls", [])
+    return web.json_response({})
+
+
+async def wait_poll(request: web.Request) -> web.Response:
+    """Answers when the next getUpdates comes: how readiness is seen from outside."""
+    load = request.app[LOAD]
+    load.polled.clear()
+    await asyncio.wait_for(load.polled.wait(), 60)
+    return web.json_response({})
+
+
+def _ok(result: object) -> web.Response:
+    return web.json_response({"ok": True, "result": result})
+
+
+async def main() -> None:
+    app = web.Application(client_max_size=64 * 1024 * 1024)
+    app[LOAD] = Load()
+    app.router.add_route("*", "/bot{token}/{method}", telegram)
+    app.router.add_post("/v1/chat/completions", model)
+    for path, handler in (("/run", run), ("/pair", pair), ("/model", set_model), ("/wait_poll", wait_poll)):
+        app.router.add_post(path, handler)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    print(runner.addresses[0][1], flush=True)
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
