@@ -26,7 +26,7 @@ from gateway.core import Core as Core
 from gateway.core import SystemClock as SystemClock
 from gateway.core import open_core as open_core
 from gateway.core import services_of as services_of
-from gateway.errors import ConfigError, NotFound, Refused, TryLater
+from gateway.errors import ConfigError, GatewayError, NotFound, Refused, TryLater
 from gateway.home import Home
 from gateway.housekeeping import Housekeeping
 from gateway.jobs import ReviewJob, review_seconds
@@ -38,6 +38,8 @@ from gateway.store import doorbell, messages, outbox, people, reviews, sessions,
 log = logging.getLogger(__name__)
 
 DRAIN_SECONDS = 20.0
+TERMINAL_DRAIN_SECONDS = 1.0
+"""Somebody pressed Ctrl-C and looks on; the turn goes on at the next start."""
 FLUSH_SECONDS = 5.0
 REPORT_SECONDS = 2.0
 WORKER_PAUSE_SECONDS = 0.5
@@ -58,6 +60,8 @@ class Gateway:
     platforms: dict[str, Platform]
     holds_home: bool = True
     """Whether this process holds the gateway's lock: then it keeps house and hears workers and commands ring."""
+    drain_seconds: float = DRAIN_SECONDS
+    """How long running turns may take to end when we end."""
 
     def __post_init__(self) -> None:
         core = self.core
@@ -94,13 +98,13 @@ class Gateway:
         """Lanes, delivery, housekeeping and the doorbell run while the body does; then they end in order."""
         await asyncio.to_thread(self.housekeeping.recover)
         keeping = (self.housekeeping.run, self._listen, self._report) if self.holds_home else ()
-        async with asyncio.TaskGroup() as group:
+        async with _said_plainly(), asyncio.TaskGroup() as group:
             background = [group.create_task(part()) for part in (self.lanes.run, self.delivery.run, *keeping)]
             try:
                 await asyncio.to_thread(self._wake_waiting)
                 yield
             finally:
-                await self.lanes.drain(DRAIN_SECONDS)
+                await self.lanes.drain(self.drain_seconds)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self.delivery.until_quiet(), FLUSH_SECONDS)
                 for task in background:
@@ -175,6 +179,23 @@ class Gateway:
             listener.close()
 
 
+@asynccontextmanager
+async def _said_plainly() -> AsyncIterator[None]:
+    """An error of ours leaves a task group as itself: the command line prints its sentence, no traceback."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        ours = group.subgroup(GatewayError)
+        if ours is None:
+            raise
+        raise _first_of_group(ours) from None
+
+
+def _first_of_group(group: BaseExceptionGroup[GatewayError]) -> GatewayError:
+    first = group.exceptions[0]
+    return _first_of_group(first) if isinstance(first, BaseExceptionGroup) else first
+
+
 # -- processes -------------------------------------------------------------------------------------------
 
 
@@ -203,7 +224,14 @@ async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = F
         history=core.home.terminal_history if terminal.once is None else None,
     )
     model = llm.build(core.loaded.settings.chat_model())
-    gateway = Gateway(core, model, _queue(core), {"terminal": platform}, holds_home=terminal.holds_home)
+    gateway = Gateway(
+        core,
+        model,
+        _queue(core),
+        {"terminal": platform},
+        holds_home=terminal.holds_home,
+        drain_seconds=TERMINAL_DRAIN_SECONDS,
+    )
     settled.append(gateway.settled)
     alive = textfile.try_lock(core.home.chat_lock(chat.id))
     try:

@@ -74,7 +74,11 @@ def _sqlite() -> Check:
     missing = [each for each in ("FTS5", "trigram", "threadsafe") if each not in options]
     if missing:
         return Check("sqlite", False, f"{name} lacks {', '.join(missing)}. Use a Python with SQLite 3.34 or newer.")
-    bug = "" if version >= FIXED_SQLITE else " (has the WAL-reset bug; our lock on state.db keeps it away)"
+    bug = (
+        ""
+        if version >= FIXED_SQLITE
+        else " (its bug in resetting the WAL cannot happen here: one lock keeps checkpoints and commits apart)"
+    )
     return Check("sqlite", True, f"{name} with {', '.join(sorted(options))}{bug}")
 
 
@@ -229,7 +233,9 @@ def _model(chosen: Settings) -> Check:
     except ConfigError as error:
         return Check("model", False, str(error))
     if choice.provider == "offline":
-        return Check("model", True, f"offline: {choice.why}")
+        keys = any(chosen.secret(variable) for variable in settings.KEY_VARIABLES.values())
+        wanted = chosen.model.provider == "auto" and (bool(chosen.model.name) or keys)
+        return Check("model", not wanted, f"offline: {choice.why}")
     problem = asyncio.run(_reach(chosen))
     return Check("model", not problem, problem or f"{choice.name} answers")
 

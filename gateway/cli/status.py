@@ -13,7 +13,7 @@ from gateway.cli.opened import clock_time, iso
 from gateway.core import SystemClock
 from gateway.home import Home
 from gateway.ports import PlatformHealth
-from gateway.store import reviews, textfile, writes
+from gateway.store import people, reviews, textfile, writes
 from gateway.store.looking import look
 
 SILENT = 3 * health.EVERY
@@ -48,6 +48,8 @@ class Status:
     redis: Redis
     reviews: Mapping[str, int]
     pending: int
+    ownerless: bool
+    """A chat platform is on and nobody may decide."""
     now: datetime
 
     @property
@@ -76,6 +78,7 @@ def _look_around(home: Home, chosen: settings.Settings) -> Status:
     with look(home) as rd:
         counts = reviews.counts(rd) if rd else {"due": 0, "running": 0, "failed": 0}
         pending = len(writes.staged(rd, None)) if rd else 0
+        owned = bool(chosen.access.owners) or (rd is not None and bool(people.owners(rd)))
     url = broker.connect_url(home, chosen)
     return Status(
         gateway=_process(home.gateway_lock),
@@ -85,6 +88,7 @@ def _look_around(home: Home, chosen: settings.Settings) -> Status:
         redis=Redis(broker.reachable(url), ours=not chosen.redis.url),
         reviews=counts,
         pending=pending,
+        ownerless=bool(chosen.secret(chosen.platforms.telegram.token_env)) and not owned,
         now=SystemClock().now(),
     )
 
@@ -96,6 +100,8 @@ def _process(lock: Path) -> Process:
 
 def _problems(found: Status) -> Iterator[str]:
     """What needs doing, and how."""
+    if found.ownerless:
+        yield "Nobody is the bot's owner yet, so it answers nobody. Get a code: hikae pair code"
     if not found.gateway.running:
         yield "No gateway runs. Start it: hikae up"
     if found.report is not None and found.now - found.report.at > SILENT:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import ParamSpec, TypeVar
 
 from gateway import failpoints, logs
 from gateway.chat import Chat, OutgoingMessage
+from gateway.conversation.committing import surely
 from gateway.conversation.notices import Rendered
 from gateway.errors import ChatGone, TryLater
 from gateway.ports import Clock, Platform
@@ -30,9 +30,6 @@ LOOK_EVERY_SECONDS = 1.0
 ERROR_WAIT_SECONDS = 30.0
 TRIES_PER_ROW = 5
 """How often a row is tried that breaks us or that the platform calls malformed, before it is given up."""
-
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,7 @@ class Delivery:
         async with asyncio.TaskGroup() as group:
             while True:
                 self._woken.clear()
-                for row in await _surely(self._due):
+                for row in await surely(self._due):
                     if row.chat not in self._sending:
                         self._sending[row.chat] = group.create_task(self._one(row))
                 await self._until_something_happens()
@@ -85,7 +82,7 @@ class Delivery:
         while True:
             if self._sending:
                 await asyncio.wait(tuple(self._sending.values()))
-            elif not await _surely(self._due):
+            elif not await surely(self._due):
                 return
             self.wake()
             await asyncio.sleep(0)
@@ -107,13 +104,13 @@ class Delivery:
                 await self._deliver(row)
             except ChatGone:
                 log.info("delivery.chat_gone", extra={"outbox": row.id})
-                await _surely(self._gone, row)
+                await surely(self._gone, row)
             except TryLater as busy:
                 log.warning("delivery.busy", extra={"outbox": row.id, "after": busy.after})
-                await _surely(self._postpone, row, busy.after)
+                await surely(self._postpone, row, busy.after)
             except Exception:  # a row that cannot be rendered must not stop the others
                 log.exception("delivery.failed", extra={"outbox": row.id})
-                await _surely(self._try_again_or_give_up, row)
+                await surely(self._try_again_or_give_up, row)
             finally:
                 del self._sending[row.chat]
                 self._woken.set()
@@ -128,7 +125,7 @@ class Delivery:
             if position not in delivered:
                 platform_id = await platform.send(_message(parcel, position))
                 failpoints.reach("delivery.sent")
-                await _surely(self._mark, parcel, position, platform_id)
+                await surely(self._mark, parcel, position, platform_id)
                 failpoints.reach("delivery.marked")
 
     def _pack(self, row: Outgoing, platform: Platform) -> Parcel | None:
@@ -187,16 +184,6 @@ class Delivery:
         with self._db.write() as tx:
             after = min(timedelta(seconds=after_seconds), outbox.LONGEST_POSTPONEMENT)
             outbox.postpone(tx, row.id, self._clock.now() + after)
-
-
-async def _surely(step: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Do a step on the database, however long that is busy: what was sent must be marked and not sent again."""
-    while True:
-        try:
-            return await asyncio.to_thread(step, *given, **named)
-        except TryLater as busy:
-            log.warning("delivery.waits_for_the_database", extra={"after": busy.after})
-            await asyncio.sleep(busy.after)
 
 
 def _message(parcel: Parcel, position: int) -> OutgoingMessage:

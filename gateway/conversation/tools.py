@@ -71,7 +71,7 @@ class ToolResult:
 
 @dataclass
 class Toolbox:
-    """The tools of one turn. Lives as long as the turn: the memory tool's failures are counted per turn."""
+    """The tools of a turn, for one round of it: the memory tool's failures are counted over all its rounds."""
 
     db: Database
     settings: Settings

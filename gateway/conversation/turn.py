@@ -11,12 +11,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import ParamSpec, TypeVar
 
 from gateway import failpoints, policy, transcript, words
 from gateway.chat import Chat, Person
 from gateway.conversation import ending, firstwords, prompt, telling, tools
 from gateway.conversation.access import Access
+from gateway.conversation.committing import surely
 from gateway.conversation.freezing import Freezer
 from gateway.errors import ModelBusy, ModelRefused, StoreBusy
 from gateway.home import Home
@@ -29,9 +29,6 @@ from gateway.store import messages, outbox, people, reviews, sessions, textfile,
 from gateway.store.db import Database, Transaction
 
 log = logging.getLogger(__name__)
-
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 
 MODEL_TRIES = 3
 MODEL_WAIT_MOST_SECONDS = 20.0
@@ -93,7 +90,7 @@ class Turns:
                 thought = await self._think(turn)  # slow; commits each round as it ends
             if thought is None:
                 return
-            due = await _to_its_end(self._finish, *thought)  # commit: answer, outbox, review due
+            due = await surely(self._finish, *thought)  # commit: answer, outbox, review due
         finally:
             lock.discard()
         self.said()
@@ -163,17 +160,16 @@ class Turns:
 
     async def _think(self, turn: Turn) -> tuple[Turn, ModelAnswer] | None:
         """The answer, and the turn as it was when it came. None: the turn was ended meanwhile, unsaid."""
-        toolbox = await asyncio.to_thread(self._toolbox, turn)
-        turn = await self._unanswered_calls(turn, toolbox)
+        turn = await self._unanswered_calls(turn)
         while not await asyncio.to_thread(self._is_over, turn):
             answer = await self._ask(turn)
             if not answer.tool_calls:
                 return turn, answer
             if turn.round >= self.settings.agent.max_tool_rounds:
                 return turn, replace(answer, text=answer.text or words.text("turn.too_many_rounds", self._language))
-            turn = await _to_its_end(self._commit_calls, turn, answer)
+            turn = await surely(self._commit_calls, turn, answer)
             failpoints.reach("turn.calls_committed")
-            turn = await self._unanswered_calls(turn, toolbox)
+            turn = await self._unanswered_calls(turn)
         return None
 
     def _is_over(self, turn: Turn) -> bool:
@@ -201,14 +197,15 @@ class Turns:
             return words.text("turn.model_refused", self._language, **values)
         return words.text("turn.model_silent", self._language)
 
-    async def _unanswered_calls(self, turn: Turn, toolbox: tools.Toolbox) -> Turn:
+    async def _unanswered_calls(self, turn: Turn) -> Turn:
         """Run the calls of the last round that have no result yet, and commit their results."""
         calls = _unanswered(turn.rounds)
         if not calls:
             return turn
-        return await _to_its_end(self._run_calls, turn, toolbox, calls)
+        return await surely(self._run_calls, turn, calls)
 
-    def _run_calls(self, turn: Turn, toolbox: tools.Toolbox, calls: Sequence[tuple[int, ToolCall]]) -> Turn:
+    def _run_calls(self, turn: Turn, calls: Sequence[tuple[int, ToolCall]]) -> Turn:
+        toolbox = self._toolbox(turn)
         results = []
         for position, call in calls:
             if self._is_over(turn):
@@ -342,16 +339,6 @@ def _unanswered(rounds: Sequence[Message]) -> list[tuple[int, ToolCall]]:
         return []
     answered = {row.tool_call_id for row in rounds if row.role is Role.TOOL and row.round == asked[-1].round}
     return [(at, call) for at, call in enumerate(asked[-1].tool_calls) if call.id not in answered]
-
-
-async def _to_its_end(step: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
-    """Run a step that commits in a thread. A cancel waits for it: nothing goes on behind the next turn's back."""
-    running = asyncio.ensure_future(asyncio.to_thread(step, *given, **named))
-    try:
-        return await asyncio.shield(running)
-    except asyncio.CancelledError:
-        await asyncio.wait((running,))
-        raise
 
 
 class _typing:

@@ -32,7 +32,10 @@ DRAIN_SECONDS = 0.1
 """How long the end of a finished stream is awaited, so that its connection can be used again."""
 DEFAULT_AFTER_SECONDS = 1.0
 MOST_AFTER_SECONDS = 3600.0
-HINT_KEY = "Check the key that model.api_key_env names, and that it belongs to model.base_url."
+HINT_KEY = (
+    "Check the key (OPENAI_API_KEY, or the variable that model.api_key_env names), and that it belongs to "
+    "model.base_url."
+)
 HINT_ADDRESS = "Check model.base_url (for most servers it ends in /v1) and model.name."
 HINT_REQUEST = (
     "Check model.name (it must be able to use tools) and model.context_window; /new begins a short conversation."

@@ -3,12 +3,9 @@
 from collections.abc import Mapping
 
 _ENGLISH: Mapping[str, str] = {
-    "offline": "I am hikae's offline model: I work without a network and understand only a few things. I can "
-    "remember (“remember that I live in Bergen”), answer from what I have noted (“where do I live?”), change "
-    "(“change Bergen to Oslo”), forget (“forget that I live in Bergen”) and search our conversations (“search "
-    "for Bergen”). For real conversation, name a model: set model.name in config.yaml (or HIKAE_MODEL_NAME) and "
-    "put its key, such as OPENAI_API_KEY, into .env; a local server such as Ollama needs model.base_url and no "
-    "key. The README shows how.",
+    "offline": "I am hikae's offline model and understand only a few things: “remember that I live in Bergen”, “where "
+    "do I live?”, “change Bergen to Oslo”, “forget that I live in Bergen”, “search for Bergen”. To talk for real, "
+    "name a model: model.name in config.yaml and its key in .env (see the README).",
     "nothing": "I have nothing noted about that.",
     "nothing_at_all": "I have nothing noted yet.",
     "only_notes": "(I am the offline model: I answer only from my notes.)",
@@ -37,12 +34,9 @@ _ENGLISH: Mapping[str, str] = {
 }
 
 _JAPANESE: Mapping[str, str] = {
-    "offline": "私は hikae のオフラインモデルです。ネットワークなしで動き、できることは限られています。"
-    "覚えること（「ベルゲンに住んでいることを覚えて」）、控えから答えること（「私はどこに住んでいますか」）、"
-    "書き換えること（「ベルゲンをオスロに変えて」）、忘れること（「ベルゲンのことを忘れて」）、"
-    "会話を探すこと（「ベルゲンを検索して」）ができます。普通に会話するには、config.yaml の model.name"
-    "（または HIKAE_MODEL_NAME）でモデルを指定し、OPENAI_API_KEY などのキーを .env に書いてください。"
-    "Ollama などの手元のサーバーなら model.base_url だけで、キーは要りません。くわしくは README をご覧ください。",
+    "offline": "私は hikae のオフラインモデルで、わかるのは少しだけです：「ベルゲンに住んでいることを覚えて」"
+    "「私はどこに住んでいますか」「ベルゲンをオスロに変えて」「ベルゲンのことを忘れて」「ベルゲンを検索して」。"
+    "普通に会話するには、config.yaml の model.name でモデルを指定し、キーを .env に書いてください（README 参照）。",
     "nothing": "それについては何も控えていません。",
     "nothing_at_all": "まだ何も控えていません。",
     "only_notes": "（私はオフラインモデルなので、控えからしか答えられません。）",

@@ -60,6 +60,11 @@ def staged(rd: Reader, space: int | None) -> list[Write]:
     )
 
 
+def decided_in(rd: Reader, command: int) -> list[Write]:
+    """What this command or tap has already decided (it is done again when it was killed), in order."""
+    return _some(rd, "WHERE decided_in = :command ORDER BY writes.id", command=command)
+
+
 def unfinished(rd: Reader) -> list[Write]:
     """What was approved and is not applied yet, oldest first: to be finished after a crash."""
     return _some(rd, "WHERE status = 'approved' ORDER BY writes.id")

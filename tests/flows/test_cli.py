@@ -490,8 +490,11 @@ def test_conversations_are_listed_shown_and_searched_as_data(machine: Machine, c
     ]
 
 
-def test_conversations_fit_a_terminal_of_80_columns(machine: Machine, core: app.Core) -> None:
+def test_conversations_fit_a_terminal_of_80_columns(
+    machine: Machine, core: app.Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nobody should have to scroll sideways."""
+    monkeypatch.setenv("COLUMNS", "80")
     session = talk(core, ("I moved to Bergen", "Lovely city!"))
     with core.db.write() as tx:
         sessions.rename(tx, session.id, "About moving to Bergen, the rain, the fish market and much more")

@@ -66,10 +66,15 @@ def ids(named: Sequence[str]) -> list[int]:
     return list(dict.fromkeys(int(text) for text in texts))
 
 
-def waiting(services: Services, space: int | None) -> list[int]:
-    """What "all" means, in one space or (None) in all: not a row redrawn since its card was last shown."""
+def waiting(services: Services, space: int | None, through: int | None = None) -> list[int]:
+    """What "all" means, in one space or (None) in all: not a row redrawn since its card was last shown.
+
+    With what the same command (`through`) decided before a kill: its answer tells of that, too.
+    """
     with services.db.read() as rd:
-        return [write.id for write in writes.staged(rd, space) if outbox.shows_as_it_is(rd, write)]
+        decided = writes.decided_in(rd, through) if through is not None else []
+        staged = [write for write in writes.staged(rd, space) if outbox.shows_as_it_is(rd, write)]
+    return [write.id for write in (*decided, *staged)]
 
 
 def line(services: Services, result: Result, language: str) -> str:

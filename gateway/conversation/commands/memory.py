@@ -116,7 +116,7 @@ _SUBCOMMANDS: Mapping[str, Act] = {
 def _decide(services: Services, call: Call, act: deciding.Act) -> Said:
     named = call.words[1:]
     if [name.lower() for name in named] == [deciding.ALL]:
-        ids = deciding.waiting(services, None if call.is_owner else call.space.id)
+        ids = deciding.waiting(services, None if call.is_owner else call.space.id, call.message.id)
         if not ids:
             raise Refused("pending.none")
     else:

@@ -1,0 +1,156 @@
+"""The long form: `python -m tests.crash [--kills 500] [--seed N]`. Prints the seed, what was done and what broke.
+
+One home lives through everything: a SIGKILL at a named step or at a random moment, of the gateway with all its
+children, of a worker or of Redis; Redis wiped; the database held by another program; the disk's limit reached.
+After each fault the bot is started again (if it died) and the promises are checked.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+from tests.crash.test_crash import STEPS_OF_A_TURN
+from tests.crash.world import World, world
+from tests.processes import until
+
+REVIEW_STEPS = ("review.claimed", "review.thought", "review.committed", "command.done")
+NAMES = (
+    "ant",
+    "bee",
+    "cow",
+    "doe",
+    "eel",
+    "fox",
+    "gnu",
+    "hen",
+    "ibis",
+    "jay",
+    "kid",
+    "lark",
+    "mole",
+    "newt",
+    "owl",
+)
+
+
+class Trouble:
+    """Makes faults in a world, each chosen by a seeded chance."""
+
+    def __init__(self, one: World, chance: random.Random) -> None:
+        self.one = one
+        self.chance = chance
+        self.told = 0
+        self.done: Counter[str] = Counter()
+
+    def say_something(self) -> None:
+        """One to three messages; a third of them a fact."""
+        for _ in range(self.chance.randint(1, 3)):
+            if self.chance.random() < 0.3 and len(self.one.facts) < 40:
+                self.told += 1
+                self.one.remember(f"{self.chance.choice(NAMES)}{_letters(self.told)}")
+            else:
+                self.one.chat(f"good morning {self.chance.randint(0, 999)}")
+
+    def at_a_step(self) -> None:
+        """Start with a step armed and let it die there, or at a random moment where it is not reached."""
+        step = self.chance.choice(STEPS_OF_A_TURN + REVIEW_STEPS)
+        self.one.here.end(self.one.process)
+        self.one.start("up", HIKAE_FAILPOINT=f"{step}:{self.chance.randint(1, 3)}")
+        self.say_something()
+        with suppress(subprocess.TimeoutExpired):
+            self.one.process.wait(self.chance.uniform(1.5, 3))
+        self._kill_and_start()
+
+    def at_a_moment(self) -> None:
+        self.say_something()
+        with suppress(subprocess.TimeoutExpired):
+            self.one.process.wait(self.chance.uniform(0.0, 1.5))
+        self._kill_and_start()
+
+    def a_worker(self) -> None:
+        """One of the worker's processes, or Redis, whichever is found first."""
+        self.say_something()
+        pids = self.one.here.pids("workers") or self.one.here.pids("redis")
+        if pids:
+            with suppress(ProcessLookupError):
+                os.kill(self.chance.choice(pids), signal.SIGKILL)
+
+    def redis_wiped(self) -> None:
+        self.say_something()
+        for path in (self.one.here.home.path / "run" / "redis").rglob("*"):
+            if path.is_file():
+                path.unlink(missing_ok=True)
+        for pid in self.one.here.pids("redis"):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def database_held(self) -> None:
+        """Another program holds the database for up to two seconds."""
+        with closing(sqlite3.connect(self.one.here.home.state_db, timeout=10, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            self.say_something()
+            time.sleep(self.chance.uniform(0.2, 2))
+            db.execute("ROLLBACK")
+
+    def _kill_and_start(self) -> None:
+        self.one.kill()
+        self.one.start("up")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.crash")
+    parser.add_argument("--kills", type=int, default=500, help="how many faults")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    asked = parser.parse_args()
+    print(f"seed {asked.seed}", flush=True)
+    with tempfile.TemporaryDirectory(prefix="hikae-crash-") as folder, world(Path(folder), interval=3) as one:
+        return _run(one, Trouble(one, random.Random(asked.seed)), asked.kills)
+
+
+def _run(one: World, trouble: Trouble, faults: int) -> int:
+    kinds: tuple[tuple[Callable[[], None], int], ...] = (
+        (trouble.at_a_step, 6),
+        (trouble.at_a_moment, 6),
+        (trouble.a_worker, 3),
+        (trouble.redis_wiped, 1),
+        (trouble.database_held, 1),
+    )
+    one.start("up")
+    problems: list[str] = []
+    for number in range(1, faults + 1):
+        fault = trouble.chance.choices([kind for kind, _ in kinds], [weight for _, weight in kinds])[0]
+        fault()
+        trouble.done[fault.__name__] += 1
+        if number % 10 == 0 or number == faults:
+            one.settle()
+            until(one.reviews_are_done, 120)
+            problems = one.broken_promises()
+            print(
+                f"{number} faults, {len(one.asked)} messages, {one.kills} kills: {problems or 'all is well'}",
+                flush=True,
+            )
+        if problems:
+            break
+    print(
+        f"{sum(trouble.done.values())} faults: {dict(trouble.done)}; {len(one.asked)} messages, {len(one.facts)} facts"
+    )
+    return 1 if problems else 0
+
+
+def _letters(number: int) -> str:
+    """A number as letters, since the offline model reads words."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
