@@ -110,6 +110,8 @@ class Gateway:
                 for task in background:
                     task.cancel()
                 await self.model.close()
+                for platform in self.platforms.values():
+                    await platform.close()
 
     async def settled(self) -> None:
         """Wait until everything set going has been answered and said."""

@@ -68,6 +68,10 @@ class Platform(Protocol):
 
     def health(self) -> "PlatformHealth": ...
 
+    async def close(self) -> None:
+        """Let go of connections: after `run` has ended and the last message was sent."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class PlatformHealth:

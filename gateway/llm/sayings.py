@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 _ENGLISH: Mapping[str, str] = {
-    "offline": "I am hikae's offline model and understand only a few things: “remember that I live in Bergen”, “where "
-    "do I live?”, “change Bergen to Oslo”, “forget that I live in Bergen”, “search for Bergen”. To talk for real, "
-    "name a model: model.name in config.yaml and its key in .env (see the README).",
+    "offline": "I am hikae's offline model and understand only a few things: “remember that I live in Bergen”, "
+    "“where do I live?”, “change Bergen to Oslo”, “forget that I live in Bergen”, “search for Bergen”. To talk for "
+    "real, name a model: model.name in config.yaml and its key in .env (see the README).",
     "nothing": "I have nothing noted about that.",
     "nothing_at_all": "I have nothing noted yet.",
     "only_notes": "(I am the offline model: I answer only from my notes.)",

@@ -63,8 +63,6 @@ class TelegramPlatform:
             await self._polling.receive(receiver, me)
         except TokenRefused:
             raise ConfigError([self._token_refused()]) from None
-        finally:
-            await self._api.close()
 
     async def send(self, message: OutgoingMessage) -> str:
         """See ports.Platform. A change of a message that is gone is left out: nobody can see it any more."""
@@ -107,6 +105,10 @@ class TelegramPlatform:
     def health(self) -> PlatformHealth:
         """See ports.Platform."""
         return replace(self._polling.health.now(), account=self._username)
+
+    async def close(self) -> None:
+        """See ports.Platform."""
+        await self._api.close()
 
     async def _show_commands(self) -> None:
         """The menu is a nicety: without it the bot still works."""

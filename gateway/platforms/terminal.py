@@ -7,7 +7,10 @@ person at the terminal is the owner.
 import asyncio
 import re
 import secrets
+import shutil
+import signal
 import sys
+import textwrap
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 
 NAME = "terminal"
 PROMPT = "you> "
+SIGN = "…"
+LEAVING = ("/exit", "/quit", "exit", "quit")
+"""What people type to leave, beside Ctrl-D."""
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """What could move the cursor, change the title or fill the clipboard of whoever reads an answer."""
@@ -54,6 +60,7 @@ class TerminalPlatform:
     """Why the last thing that could not be kept was not."""
     _questions: list[Question] = field(default_factory=list)
     _prompts: "PromptSession[str] | None" = None
+    _shows_sign: bool = False
 
     @property
     def name(self) -> str:
@@ -75,6 +82,8 @@ class TerminalPlatform:
     async def send(self, message: OutgoingMessage) -> str:
         text = _ESCAPE.sub(r"\1", message.text) if message.escaped else message.text
         text = _CONTROLS.sub("�", text.replace("\r\n", "\n"))
+        if self._prompts is not None:
+            text = self._take_sign_away() + _wrapped(text, shutil.get_terminal_size().columns)
         print(text, file=sys.stderr if message.aside else sys.stdout, flush=True)
         message_id = message.edits or secrets.token_hex(6)
         buttons = {button.data.partition(":")[0]: button for row in message.buttons for button in row}
@@ -83,13 +92,19 @@ class TerminalPlatform:
         return message_id
 
     async def typing(self, chat: Chat) -> None:
-        """Nothing: the prompt comes back when the answer is there."""
+        """A sign that somebody thinks, in a terminal that a person looks at; the answer takes its place."""
+        if self._prompts is not None and not self._shows_sign:
+            self._shows_sign = True
+            print(SIGN, end="", flush=True)
 
     def chunks(self, text: str) -> tuple[str, ...]:
         return (text,)
 
     def health(self) -> PlatformHealth:
         return PlatformHealth("ok", self.clock.now())
+
+    async def close(self) -> None:
+        """Nothing: stdin and stdout are the process's."""
 
     # -- input -----------------------------------------------------------------------------------------
 
@@ -107,41 +122,39 @@ class TerminalPlatform:
         history = FileHistory(str(self.history)) if self.history else None
         self._prompts = PromptSession(history=history)
         with patch_stdout(raw=True):
-            while (line := await self._ask(self._prompts, PROMPT)) is not None:
+            line = await self._ask(self._prompts, PROMPT)
+            while line is not None and line.strip().lower() not in LEAVING:
+                words_instead = ""
                 if line.strip():
                     await self._hand_over(receiver, line)
-                    await self._ask_questions(receiver)
+                    words_instead = await self._ask_questions(receiver)
+                line = words_instead or await self._ask(self._prompts, PROMPT)
 
-    async def _ask_questions(self, receiver: Receiver) -> None:
+    async def _ask_questions(self, receiver: Receiver) -> str:
+        """Ask about the cards just shown. Words that are no answer mean later, and are what to go on with."""
         while self._questions:
             question = self._questions.pop(0)
-            await self._ask_one(receiver, question)
-            await self.settled()
+            words_instead = await self._ask_one(receiver, question)
+            await self._until_settled(receiver)
+            if words_instead:
+                self._questions.clear()
+                return words_instead
+        return ""
 
-    async def _ask_one(self, receiver: Receiver, question: Question) -> None:
+    async def _ask_one(self, receiver: Receiver, question: Question) -> str:
         from prompt_toolkit import PromptSession
 
         asker: PromptSession[str] = PromptSession()
-        if "approve" not in question.buttons:
-            await self._choose(receiver, asker, question)
-            return
-        answer = (await self._ask(asker, "[y]es, [n]o, [e]dit, [l]ater? ") or "").strip().lower()
-        if answer in ("y", "yes"):
-            await self._tap(receiver, question, "approve")
-        elif answer in ("n", "no"):
-            await self._tap(receiver, question, "reject")
-        elif answer in ("e", "edit"):
-            text = await self._ask(asker, "new text> ")
-            if text and text.strip():
-                await self._tap(receiver, question, "edit", text.strip())
-
-    async def _choose(self, receiver: Receiver, asker: Any, question: Question) -> None:
-        """A question with other buttons: numbered; no number means later."""
-        actions = list(question.buttons)
-        labels = ", ".join(f"[{at}] {question.buttons[action].label}" for at, action in enumerate(actions, 1))
-        answer = (await self._ask(asker, f"{labels}, or Enter for later: ") or "").strip()
-        if answer.isdecimal() and 1 <= int(answer) <= len(actions):
-            await self._tap(receiver, question, actions[int(answer) - 1])
+        choices = _choices(question)
+        answer = (await self._ask(asker, _asking(question))) or ""
+        action = choices.get(answer.strip().lower())
+        if action == "edit":
+            text = (await self._ask(asker, "new text> ") or "").strip()
+            if text:
+                await self._tap(receiver, question, "edit", text)
+        elif action:
+            await self._tap(receiver, question, action)
+        return answer if action is None and answer.strip() else ""
 
     async def _ask(self, session: Any, text: str) -> str | None:
         """One line from the person; None at the end of input (Ctrl-D, Ctrl-C)."""
@@ -151,21 +164,37 @@ class TerminalPlatform:
             return None
 
     async def _hand_over(self, receiver: Receiver, text: str) -> None:
-        message = IncomingMessage(
-            chat=self.chat,
-            person=TERMINAL_OWNER,
-            id=secrets.token_hex(8),
-            pieces=(Piece(How.OWN, TERMINAL_OWNER.key, clean(text)),),
-            at=self.clock.now(),
-            session=self.session,
-        )
         try:
-            await receiver.message(message)
+            await receiver.message(self._message(text))
         except TryLater as busy:
             self.lost = busy
             print(words.text("terminal.not_kept", "en", reason=busy), file=sys.stderr, flush=True)
             return
-        await self.settled()
+        await self._until_settled(receiver)
+
+    async def _until_settled(self, receiver: Receiver) -> None:
+        """Wait until all is said; where a person looks on, Ctrl-C stops the answer meanwhile."""
+        if self._prompts is None:
+            await self.settled()
+            return
+        pressed = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, pressed.set)
+        settling, pressing = asyncio.ensure_future(self.settled()), asyncio.ensure_future(pressed.wait())
+        try:
+            await asyncio.wait((settling, pressing), return_when=asyncio.FIRST_COMPLETED)
+            if not settling.done():
+                await receiver.message(self._message("/stop"))
+            await settling
+        finally:
+            settling.cancel()
+            pressing.cancel()
+            loop.remove_signal_handler(signal.SIGINT)
+            print(self._take_sign_away(), end="", flush=True)
+
+    def _take_sign_away(self) -> str:
+        shows, self._shows_sign = self._shows_sign, False
+        return "\r\x1b[K" if shows else ""
 
     async def _tap(self, receiver: Receiver, question: Question, action: str, text: str = "") -> None:
         data = question.buttons["approve"].data if action == "edit" else question.buttons[action].data
@@ -181,3 +210,40 @@ class TerminalPlatform:
         toast = await receiver.tap(tap)
         if toast:
             print(toast, file=sys.stderr, flush=True)
+
+    def _message(self, text: str) -> IncomingMessage:
+        return IncomingMessage(
+            chat=self.chat,
+            person=TERMINAL_OWNER,
+            id=secrets.token_hex(8),
+            pieces=(Piece(How.OWN, TERMINAL_OWNER.key, clean(text)),),
+            at=self.clock.now(),
+            session=self.session,
+        )
+
+
+def _choices(question: Question) -> dict[str, str]:
+    """What may be answered to a question, and the action it means; "" is later."""
+    later = {"": "", "l": "", "later": ""}
+    if "approve" in question.buttons:
+        said = {"y": "approve", "yes": "approve", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
+        return said | later
+    return {str(number): action for number, action in enumerate(question.buttons, 1)} | later
+
+
+def _asking(question: Question) -> str:
+    if "approve" in question.buttons:
+        return "[y]es, [n]o, [e]dit, [l]ater? "
+    labels = (f"[{number}] {button.label}" for number, button in enumerate(question.buttons.values(), 1))
+    return f"{', '.join(labels)}, or Enter for later: "
+
+
+def _wrapped(text: str, columns: int) -> str:
+    """Long lines broken between words; what has no blanks is left to the terminal."""
+    lines = (
+        textwrap.fill(line, columns, break_long_words=False, break_on_hyphens=False, drop_whitespace=True)
+        if len(line) > columns
+        else line
+        for line in text.split("\n")
+    )
+    return "\n".join(lines)

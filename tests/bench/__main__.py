@@ -53,9 +53,10 @@ def _page(rows: list[Figure]) -> str:
     notes = PAGE.read_text("utf-8").partition(NOTES_MARK)[2] if PAGE.exists() else "\n"
     return (
         "# Benchmarks\n\n"
-        f"`python -m tests.bench --write`, {datetime.now(UTC):%Y-%m-%d}, on {_machine()}. The floor is the same work\n"
-        "done bare with the same libraries, measured in the same run (tests/bench/floor.py); the load comes from a\n"
-        "process of its own. Absolute figures move with the machine; the ratios are what counts.\n\n"
+        f"`python -m tests.bench --write`, {datetime.now(UTC):%Y-%m-%d}, on {_machine()}.\n"
+        "The floor is the same work done bare with the same libraries, measured in the same run\n"
+        "(tests/bench/floor.py); the load comes from a process of its own. Absolute figures move with the\n"
+        "machine; the ratios are what counts.\n\n"
         f"{_table(rows)}\n\n{NOTES_MARK}{notes}"
     )
 

@@ -109,6 +109,7 @@ async def running(platform: Platform, receiver: ScriptedReceiver) -> AsyncIterat
         for one in (waiting, task):
             one.cancel()
         await asyncio.gather(waiting, task, return_exceptions=True)
+        await platform.close()
 
 
 class PlatformContract:

@@ -135,15 +135,12 @@ def _run(one: World, trouble: Trouble, faults: int) -> int:
             one.settle()
             until(one.reviews_are_done, 120)
             problems = one.broken_promises()
-            print(
-                f"{number} faults, {len(one.asked)} messages, {one.kills} kills: {problems or 'all is well'}",
-                flush=True,
-            )
+            so_far = f"{number} faults, {len(one.asked)} messages, {one.kills} kills"
+            print(f"{so_far}: {problems or 'all is well'}", flush=True)
         if problems:
             break
-    print(
-        f"{sum(trouble.done.values())} faults: {dict(trouble.done)}; {len(one.asked)} messages, {len(one.facts)} facts"
-    )
+    done = f"{sum(trouble.done.values())} faults: {dict(trouble.done)}"
+    print(f"{done}; {len(one.asked)} messages, {len(one.facts)} facts")
     return 1 if problems else 0
 
 
