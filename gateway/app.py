@@ -43,6 +43,7 @@ TERMINAL_DRAIN_SECONDS = 1.0
 FLUSH_SECONDS = 5.0
 REPORT_SECONDS = 2.0
 WORKER_PAUSE_SECONDS = 0.5
+SLOW_SECONDS = 5.0
 DEVNULL = subprocess.DEVNULL
 
 
@@ -201,13 +202,22 @@ def _first_of_group(group: BaseExceptionGroup[GatewayError]) -> GatewayError:
 # -- processes -------------------------------------------------------------------------------------------
 
 
-async def serve(core: Core, *, with_worker: bool, ready: Ready) -> None:
-    """Run the gateway until SIGTERM or SIGINT. Raises ConfigError when no platform is left to talk on."""
-    problems: list[str] = []
+async def serve(core: Core, *, with_worker: bool, ready: Ready, slow: Ready) -> None:
+    """Run the gateway until SIGTERM or SIGINT. Raises ConfigError when no platform is left to talk on.
+
+    `slow` is called with each platform that is not connected after a few seconds.
+    """
     gateway = Gateway(core, llm.build(core.loaded.settings.chat_model()), _queue(core), _platforms(core))
     stopping = _stop_signal()
+    loop = asyncio.get_running_loop()
+    waiting = {platform: loop.call_later(SLOW_SECONDS, slow, platform) for platform in gateway.platforms.values()}
+
+    def connected(platform: Platform) -> None:
+        waiting[platform].cancel()
+        ready(platform)
+
     async with _worker(core.home) if with_worker else nullcontext(), gateway.running():
-        receiving = asyncio.create_task(gateway.receive(ready))
+        receiving = asyncio.create_task(gateway.receive(connected))
         problems = await _first_of(receiving, stopping)
     if problems:
         raise ConfigError(problems)

@@ -15,7 +15,7 @@ from gateway.cli.pair import invitation
 from gateway.conversation.access import Access
 from gateway.errors import ConfigError, Refused
 from gateway.ports import Platform
-from gateway.store import textfile
+from gateway.store import textfile, writes
 
 
 @click.command()
@@ -70,7 +70,14 @@ def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
     take_any_text()
     say_start(core)
     if app.has_platform(core):
-        asyncio.run(app.serve(core, with_worker=with_worker, ready=lambda platform: _say_ready(core, platform)))
+        asyncio.run(
+            app.serve(
+                core,
+                with_worker=with_worker,
+                ready=lambda platform: _say_ready(core, platform),
+                slow=lambda platform: click.echo(f"{platform.name} does not answer yet; still trying.", err=True),
+            )
+        )
         return 0
     if not (with_worker and _has_input()):
         raise ConfigError(
@@ -86,10 +93,14 @@ def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
 
 
 def _say_ready(core: app.Core, platform: Platform) -> None:
-    """Say that the bot receives; in a terminal, and while it has no owner, also how to become that."""
+    """Say that the bot receives; while it has no owner, also how to become that (the code only in a terminal)."""
     click.echo(f"Ready on {platform.name}.", err=True)
     access = Access(core.home, core.loaded.settings)
-    if sys.stdout.isatty() and not access.has_owner(core.db):
+    if access.has_owner(core.db):
+        return
+    if not sys.stdout.isatty():
+        click.echo("Nobody is its owner yet, so it answers nobody. Get a code: hikae pair code", err=True)
+    else:
         made = access.new_owner_code(core.clock.now())
         click.echo("The bot has no owner yet. Your code, also from `hikae pair code`:")
         click.echo(invitation(made, platform.health().account, core.loaded.settings.zone()))
@@ -118,3 +129,9 @@ def say_start(core: app.Core) -> None:
     click.echo(f"({model.why})", err=True)
     for warning in core.loaded.warnings:
         click.echo(f"Note: {warning}", err=True)
+    with core.db.read() as rd:
+        pending = len(writes.staged(rd, None))
+    if pending:
+        click.echo(
+            f"Waiting for a yes: {pending}. See `hikae memory pending`, or /memory pending in the chat.", err=True
+        )

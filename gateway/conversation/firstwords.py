@@ -13,7 +13,7 @@ def put(tx: Transaction, access: Access, chat: Chat, person: Person, space: Spac
     """Put the welcome (once per account) and the owner's question (once per home) into the outbox."""
     standing = access.standing(tx, person)
     welcome = NewOutgoing(
-        dedupe=f"welcome-{person.key}",
+        dedupe=welcome_key(person),
         kind="welcome",
         chat=chat,
         space=space.id,
@@ -21,5 +21,15 @@ def put(tx: Transaction, access: Access, chat: Chat, person: Person, space: Spac
         values={"standing": standing.value},
     )
     outbox.put(tx, welcome)
-    if standing is Standing.OWNER:
+    ask(tx, access, chat, person, space, now)
+
+
+def welcome_key(person: Person) -> str:
+    """The dedupe key under which an account is welcomed."""
+    return f"welcome-{person.key}"
+
+
+def ask(tx: Transaction, access: Access, chat: Chat, person: Person, space: Space, now: datetime) -> None:
+    """Put the owner's question into the outbox, once per home."""
+    if access.standing(tx, person) is Standing.OWNER:
         outbox.put(tx, NewOutgoing(dedupe="ask-first", kind="ask_first", chat=chat, space=space.id, created_at=now))

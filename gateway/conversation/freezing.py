@@ -5,6 +5,7 @@ words are `prompt`, its memory blocks `memory.snapshot`.
 """
 
 import logging
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -12,8 +13,9 @@ from pathlib import Path
 from gateway import scan, words
 from gateway.chat import Chat
 from gateway.conversation import prompt, tools
+from gateway.errors import Refused
 from gateway.home import Home
-from gateway.memory.writing import Memory
+from gateway.memory.writing import FileWarning, Memory
 from gateway.records import Session, Space
 from gateway.settings import Settings
 from gateway.store import people, sessions, textfile
@@ -81,19 +83,35 @@ class Freezer:
         fresh = prompt.join(self.parts(space, session.chat.platform, session.opened_at))
         sessions.refreeze(tx, session.id, fresh, self.tools(space), at)
 
-    def refresh(self, tx: Transaction, chat: Chat, at: datetime, named: str = "") -> None:
-        """Refreeze the session that a chat talks in, if there is one: `/memory refresh` and [Use now]."""
+    def refresh(self, tx: Transaction, chat: Chat, at: datetime, named: str = "") -> bool:
+        """Refreeze the session that a chat talks in: `/memory refresh` and [Use now]. False: none is open."""
         session = sessions.in_use(tx, chat, named)
         if session is not None:
             self.refreeze(tx, session, at)
+        return session is not None
 
     def stamp_zone(self, at: datetime) -> datetime:
         """An instant in the time zone in which the model is told times."""
         return at.astimezone(self.zone)
 
+    def warnings(self, space: Space) -> tuple[FileWarning, ...]:
+        """What the person should be told about the files of their prompt when a session opens; never the words."""
+        return (*self.memory.warnings(space), *self._unreadable())
+
+    def _unreadable(self) -> Iterator[FileWarning]:
+        for path in (self.home.soul, self.home.agents):
+            try:
+                textfile.read(path)
+            except Refused as refused:
+                yield FileWarning(refused.key, refused.values)
+
     def _scanned(self, path: Path) -> str:
-        """A context file as it may be shown to a model: left out with a note where it is clearly an attack."""
-        text = textfile.read(path).decode("utf-8", "replace").strip()
+        """A context file as it may be shown to a model; left out where it is unreadable or clearly an attack."""
+        try:
+            text = textfile.read(path).decode("utf-8", "replace").strip()
+        except Refused:
+            log.warning("prompt.file_unreadable", extra={"file": path.name})
+            return ""
         verdict = scan.check(text)
         if verdict.level is scan.Level.REFUSED:
             log.warning("prompt.file_left_out", extra={"file": path.name, "reason": verdict.reasons[0]})

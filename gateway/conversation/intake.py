@@ -157,18 +157,18 @@ class Intake:
                     language="",
                     at=now,
                 )
+            outbox.put(
+                tx,
+                NewOutgoing(
+                    dedupe=dedupe,
+                    kind="code_right" if welcome else "code_wrong",
+                    chat=message.chat,
+                    space=space.id,
+                    created_at=now,
+                ),
+            )
+            if welcome:
                 firstwords.put(tx, self.access, message.chat, message.person, space, now)
-            else:
-                outbox.put(
-                    tx,
-                    NewOutgoing(
-                        dedupe=dedupe,
-                        kind="code_wrong",
-                        chat=message.chat,
-                        space=space.id,
-                        created_at=now,
-                    ),
-                )
 
     def _refuse_group(self, message: IncomingMessage) -> None:
         """Groups come later: an owner or allowed person who addresses the bot there is told once."""

@@ -13,6 +13,7 @@ from gateway.memory.proposals import unkept
 from gateway.records import Action, Operation, Outgoing, Status, Target, Write
 
 EXCERPT_CHARS = 120
+CARD_CHARS = 1500
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~=$&^])")
 
@@ -94,21 +95,23 @@ def reason(write: Write, language: str) -> str:
 # -- cards -----------------------------------------------------------------------------------------------
 
 
-def card(write: Write, row: Outgoing, usage: str, language: str) -> Rendered:
-    """A staged write with its whole text and the buttons to decide.
+def card(write: Write, row: Outgoing, usage: str, language: str, *, typed: bool = False) -> Rendered:
+    """A staged write with its whole text and the buttons to decide; always one message.
 
-    `usage` is the budget after it ("70% — 1,540/2,200 chars", "" when unknown).
+    `usage` is the budget after it ("70% — 1,540/2,200 chars", "" when unknown). `typed`: where buttons are words.
     """
     lines = [words.text("card.head", language, id=write.id, what=what(write, language)) + _auto(write)]
     lines += [_whole(write, op, language) for op in write.operations]
     if write.evidence.quote:
-        lines.append(words.text("card.rests_on", language, quote=excerpt(write.evidence.quote)))
+        said = "card.because" if write.evidence.message is not None else "card.rests_on"
+        lines.append(words.text(said, language, quote=excerpt(write.evidence.quote)))
     lines += [words.text(flag, language) for flag in write.flags]
     if write.reason:
         lines.append(reason(write, language))
     if usage:
         lines.append(words.text("card.usage", language, usage=escape(usage)))
-    lines.append(words.text("card.commands", language, id=write.id))
+    if typed:
+        lines.append(words.text("card.commands", language, id=write.id))
     buttons = (button("approve", row, language), button("reject", row, language))
     return Rendered("\n".join(lines), buttons=(buttons,))
 
@@ -137,6 +140,11 @@ def button(action: str, row: Outgoing, language: str) -> Button:
     return Button(words.text(f"button.{action}", language), f"{action}:{row.id}:{row.token}")
 
 
+def in_use(write: Write, language: str) -> Rendered:
+    """What the card says once its person tapped [Use now]."""
+    return Rendered(words.text("card.in_use", language, what=gist(write)), silent=True)
+
+
 def what(write: Write, language: str) -> str:
     """`add to USER`, `replace in MEMORY` …"""
     name = "USER" if write.target is Target.USER else "MEMORY"
@@ -153,14 +161,19 @@ def gist(write: Write) -> str:
 
 
 def _whole(write: Write, op: Operation, language: str) -> str:
-    old = _old(write, op)
+    old, new = _on_a_card(_old(write, op)), _on_a_card(op.content)
     match op.action:
         case Action.REPLACE:
-            return words.text("card.replace", language, old=escape(old), new=escape(op.content))
+            return words.text("card.replace", language, old=old, new=new)
         case Action.REMOVE:
-            return words.text("card.remove", language, old=escape(old))
+            return words.text("card.remove", language, old=old)
         case _:
-            return words.text("card.add", language, new=escape(op.content))
+            return words.text("card.add", language, new=new)
+
+
+def _on_a_card(text: str) -> str:
+    """Whole, unless it would not fit into one message: a card that spans two could not be taken back whole."""
+    return escape(text if len(text) <= CARD_CHARS else text[: CARD_CHARS - 1] + "…")
 
 
 def _old(write: Write, op: Operation) -> str:

@@ -9,7 +9,7 @@ from gateway.conversation.commands.call import Services
 from gateway.conversation.notices import Rendered
 from gateway.errors import NotFound, Refused
 from gateway.memory import entries, snapshot
-from gateway.records import Outgoing, Status, Write
+from gateway.records import Outgoing, Role, Status, Write
 from gateway.store import messages, people, writes
 
 
@@ -20,8 +20,15 @@ class Renderer:
     services: Services
 
     def __call__(self, row: Outgoing) -> Rendered | None:
-        """What to show, or None when there is nothing to say any more."""
+        """What to show, or None when there is nothing to say any more. What cannot be shown is said instead."""
         language = self._language(row)
+        try:
+            return self._rendered(row, language)
+        except Refused as refused:
+            values = {name: notices.escape(str(value)) for name, value in refused.values.items()}
+            return Rendered(words.text(refused.key, language, **values), aside=False)
+
+    def _rendered(self, row: Outgoing, language: str) -> Rendered | None:
         match row.kind:
             case "reply":
                 return self._reply(row)
@@ -66,7 +73,7 @@ class Renderer:
         if key in commands.VIEWS:
             return commands.VIEWS[key](self.services, row, language)
         shown = {name: notices.escape(str(value)) for name, value in row.values.items()}
-        return words.text(key.removeprefix("refused."), language, **shown)
+        return words.text(key, language, **shown)
 
     def _writes(self, row: Outgoing) -> list[Write]:
         with self.services.db.read() as rd:
@@ -78,7 +85,8 @@ class Renderer:
         write = self._write(row)
         if write is None or write.status is not Status.STAGED:
             return None
-        return notices.card(write, row, self._usage_after(write), language)
+        typed = row.chat.platform == "terminal"
+        return notices.card(write, row, self._usage_after(write), language, typed=typed)
 
     def _usage_after(self, write: Write) -> str:
         """The budget as it would be after this write; "" when the file cannot be read or takes it no more."""
@@ -101,7 +109,17 @@ class Renderer:
         with self.services.db.read() as rd:
             known = people.chat(rd, row.chat)
         by = "" if known is not None and known.person == write.decided_by else write.decided_by
+        if row.values.get("in_use"):
+            return notices.in_use(write, language)
+        if row.chat.platform == "terminal" and self._decided_by_command(write):
+            return None  # the command's own answer says it, on the same screen
         return notices.decided(write, row, by, language)
+
+    def _decided_by_command(self, write: Write) -> bool:
+        if write.decided_in is None:
+            return False
+        with self.services.db.read() as rd:
+            return messages.get(rd, write.decided_in).role is Role.COMMAND
 
     def _write(self, row: Outgoing) -> Write | None:
         with self.services.db.read() as rd:

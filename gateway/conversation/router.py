@@ -5,8 +5,8 @@ Every kept message ends here exactly once: answered, stopped or, after an error 
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from gateway import failpoints, words
@@ -50,8 +50,8 @@ class Router:
         self._ended(message)
 
     async def give_up(self, message: Message, error: BaseException) -> None:
-        """End a message that ran into an error of ours, with an apology that names the log line."""
-        await asyncio.to_thread(self._apologise, message)
+        """End a message that ran into an error: with its reason where we know it, else with an apology."""
+        await asyncio.to_thread(self._apologise, message, error)
         self._ended(message)
 
     def _ended(self, message: Message) -> None:
@@ -80,39 +80,39 @@ class Router:
         if ring is not None:
             await self.ring(ring)
 
-    def _stop_turn(self, tx: Transaction, command: Message, now: datetime) -> None:
+    def _stop_turn(self, tx: Transaction, command: Message, now: datetime) -> bool:
         """End the turn of what was said before the command, in the command's own commit: once, and no other."""
         running = messages.next_waiting(tx, command.chat, (Role.USER,))
-        if running is not None and running.id < command.id:
-            messages.finish(tx, running.id, Done.STOPPED, now)
-            telling.put(tx, running, now)
+        if running is None or running.id > command.id:
+            return False
+        messages.finish(tx, running.id, Done.STOPPED, now)
+        telling.put(tx, running, now)
+        return True
 
     def _run(self, message: Message, name: str, rest: str) -> ReviewJob | None:
         try:
             said = self._act(message, name, rest)
         except Refused as refused:
-            said = Said(f"refused.{refused.key}", refused.values)
+            said = Said(refused.key, refused.values)
         now = self.services.clock.now()
         with self.services.db.write() as tx:
             if not messages.finish(tx, message.id, Done.ANSWERED, now):
                 return None
-            if _stops_turn(name):
-                self._stop_turn(tx, message, now)
+            stopped = _stops_turn(name) and self._stop_turn(tx, message, now)
             if said.commit is not None:
                 said.commit(tx)
-            outbox.put(
-                tx,
-                NewOutgoing(
-                    dedupe=f"command-{message.id}",
-                    kind="answer",
-                    chat=message.chat,
-                    space=message.space,
-                    created_at=now,
-                    message=message.id,
-                    write=said.write,
-                    values={**said.values, "say": said.key},
-                ),
+            answer = NewOutgoing(
+                dedupe=f"command-{message.id}",
+                kind="answer",
+                chat=message.chat,
+                space=message.space,
+                created_at=now,
+                message=message.id,
+                write=said.write,
+                values={**said.values, "say": said.key, "stopped": stopped},
             )
+            if not said.once or outbox.put(tx, replace(answer, dedupe=said.once)) is None:
+                outbox.put(tx, answer)
             messages.erase_words(tx, message.id)
         failpoints.reach("command.done")
         return said.ring
@@ -141,30 +141,35 @@ class Router:
             messages.finish(tx, message.id, Done.ANSWERED, self.services.clock.now())
             messages.erase_words(tx, message.id)
 
-    def _apologise(self, message: Message) -> None:
+    def _apologise(self, message: Message, error: BaseException) -> None:
         now = self.services.clock.now()
+        values: dict[str, object] = {"say": "say.apology", "reference": message.id}
+        if isinstance(error, Refused):
+            values = {**error.values, "say": error.key}
         with self.services.db.write() as tx:
             if not messages.finish(tx, message.id, Done.FAILED, now):
                 return
-            self._keep_apology(tx, messages.get(tx, message.id))
+            self._keep_apology(tx, messages.get(tx, message.id), values)
             messages.erase_words(tx, message.id)
             telling.put(tx, message, now)
             outbox.put(
                 tx,
                 NewOutgoing(
                     dedupe=f"apology-{message.id}",
-                    kind="apology",
+                    kind="answer",
                     chat=message.chat,
                     space=message.space,
                     created_at=now,
-                    values={"reference": message.id},
+                    message=message.id,
+                    values=values,
                 ),
             )
 
-    def _keep_apology(self, tx: Transaction, message: Message) -> None:
+    def _keep_apology(self, tx: Transaction, message: Message, values: Mapping[str, object]) -> None:
         """The apology is the turn's one answer in the transcript, where the turn had begun."""
         if message.role is Role.USER and message.turn:
             language = self.services.settings.display.language
+            text = words.text(str(values["say"]), language, **values)
             messages.keep(
                 tx,
                 messages.NewMessage(
@@ -172,7 +177,7 @@ class Router:
                     chat=message.chat,
                     person="",
                     role=Role.ASSISTANT,
-                    text=words.text("say.apology", language, reference=message.id),
+                    text=text,
                     at=self.services.clock.now(),
                     session=message.session,
                     turn=message.turn,

@@ -52,15 +52,31 @@ def act(services: Services, message: Message) -> None:
     if action in DECISIONS and row.write is not None:
         _decide(services, action, row, row.write, person, message, text)
     elif action == "use_now":
-        _use_now(services, row)
+        _use_now(services, row, message)
     elif action in QUESTIONS:
         _answer_first_question(services, action, row, person)
 
 
-def _use_now(services: Services, row: Outgoing) -> None:
+def _use_now(services: Services, row: Outgoing, message: Message) -> None:
     now = services.clock.now()
     with services.db.write() as tx:
-        services.freezer.refresh(tx, row.chat, now)
+        refreshed = services.freezer.refresh(tx, row.chat, now)
+        if refreshed:
+            outbox.put(
+                tx,
+                NewOutgoing(
+                    dedupe=f"tap-{message.id}",
+                    kind="card_update",
+                    chat=row.chat,
+                    space=row.space,
+                    created_at=now,
+                    write=row.write,
+                    edits=row.id if row.edits is None else row.edits,
+                    values={"in_use": True},
+                ),
+            )
+    if not refreshed:
+        _say_refused(services, Refused("refresh.no_session"), row, message)
 
 
 def _decide(
@@ -94,7 +110,7 @@ def _say_refused(services: Services, refused: Refused, row: Outgoing, message: M
                 space=row.space,
                 created_at=now,
                 message=message.id,
-                values={**refused.values, "say": f"refused.{refused.key}"},
+                values={**refused.values, "say": refused.key},
             ),
         )
 

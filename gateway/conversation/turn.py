@@ -129,8 +129,8 @@ class Turns:
         return session
 
     def _warn(self, tx: Transaction, chat: Chat, space: Space, session: Session, now: datetime) -> None:
-        """Tell the person what is wrong with their memory files when it reaches a prompt, or does not."""
-        for number, warning in enumerate(self.memory.warnings(space)):
+        """Tell the person what is wrong with the files of their prompt, when it is frozen."""
+        for number, warning in enumerate(self.freezer.warnings(space)):
             outbox.put(
                 tx,
                 NewOutgoing(
@@ -276,12 +276,15 @@ class Turns:
         firstwords.put(tx, self.access, message.chat, Person.parse(message.person), turn.space, now)
 
     def _review_due(self, tx: Transaction, turn: Turn, now: datetime) -> ReviewJob | None:
+        interval = self.settings.memory.nudge_interval
+        if not policy.reviews_are_automatic(interval, self.settings.auxiliary.background_review.enabled):
+            # Said while reviews are off, it is not to be reviewed when they are on again (promise 3).
+            sessions.mark_due(tx, turn.session.id, turn.message.turn)
+            return None
         span = sessions.unreviewed(tx, turn.session.id)
-        if span is None or not self.settings.auxiliary.background_review.enabled:
+        if span is None or not policy.review_due(span[1] - span[0] + 1, interval):
             return None
         first, last = span
-        if not policy.review_due(last - first + 1, self.settings.memory.nudge_interval):
-            return None
         reviews.make_due(tx, turn.session.id, turn.space.id, last, first, "interval", now)
         return ReviewJob(turn.session.id, last, 0)
 

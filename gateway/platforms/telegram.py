@@ -120,4 +120,4 @@ class TelegramPlatform:
 
     def _token_refused(self) -> str:
         setting = self._token_setting
-        return f"Telegram refused the token (401). Check {setting}; the other platforms keep running."
+        return f"Telegram refused the token (401). Check {setting}."

@@ -18,18 +18,13 @@ from gateway.store.transaction import Reader, Transaction
 def make_due(
     tx: Transaction, session: str, space: int, turn: int, first_turn: int, cause: str, at: datetime
 ) -> bool:
-    """Make turns `first_turn` up to `turn` due. False, and nothing done, if any of them was made due before."""
+    """Make turns `first_turn` up to `turn` due. False, and nothing done, if any of them has a review already."""
     ours = tx.changed(
         """
-        UPDATE sessions SET last_due_turn = :turn
-         WHERE id = :session AND last_due_turn < :first_turn AND :first_turn <= :turn
-        """,
-        {"session": session, "turn": turn, "first_turn": first_turn},
-    )
-    return ours and tx.changed(
-        """
         INSERT INTO reviews (session, turn, first_turn, space, status, cause, created_at)
-        VALUES (:session, :turn, :first_turn, :space, 'due', :cause, :at)
+        SELECT :session, :turn, :first_turn, :space, 'due', :cause, :at
+         WHERE :first_turn <= :turn
+           AND NOT EXISTS (SELECT 1 FROM reviews WHERE session = :session AND turn >= :first_turn)
         """,
         {
             "session": session,
@@ -40,6 +35,17 @@ def make_due(
             "at": time_text(at),
         },
     )
+    if ours:
+        sessions.mark_due(tx, session, turn)
+    return ours
+
+
+def never_reviewed(rd: Reader, session: str) -> tuple[int, int] | None:
+    """The first and the last finished turn since the last review, those said while reviews were off included."""
+    last_review = rd.row("SELECT coalesce(max(turn), 0) AS turn FROM reviews WHERE session = ?", (session,))
+    first = 1 if last_review is None else int(last_review["turn"]) + 1
+    last = sessions.last_finished_turn(rd, session)
+    return (first, last) if first <= last else None
 
 
 def make_rest_due(tx: Transaction, session: str, space: int, cause: str, at: datetime) -> bool:

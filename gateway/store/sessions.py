@@ -187,6 +187,20 @@ def unreviewed(rd: Reader, id: str) -> tuple[int, int] | None:
     return (row["first"], row["last"]) if row is not None and row["first"] <= row["last"] else None
 
 
+def last_finished_turn(rd: Reader, id: str) -> int:
+    """The newest turn before which none is still being answered; 0 before the first."""
+    row = rd.row(
+        """
+        SELECT coalesce((SELECT min(turn) - 1 FROM messages
+                          WHERE session = sessions.id AND turn > 0 AND role = 'user' AND done IS NULL),
+                        turns) AS last
+          FROM sessions WHERE id = ?
+        """,
+        (id,),
+    )
+    return int(row["last"]) if row is not None else 0
+
+
 def quiet(rd: Reader, before: datetime) -> list[Session]:
     """Sessions, open or ended, that have unreviewed turns and began none since `before`."""
     rows = rd.rows(

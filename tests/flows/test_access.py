@@ -6,6 +6,9 @@ from pathlib import Path
 from tests.bot import ANNA, BEN, MALLORY, Bot, running_bot
 
 NOBODY = "owners: [], allowed: []"
+WRONG_CODE = (
+    "This code does not work, or does not work any more. hikae pair code on the bot's machine makes a new one."
+)
 PHOTO = [{"file_id": "a", "file_unique_id": "b", "width": 1, "height": 1}]
 
 
@@ -22,12 +25,13 @@ async def test_the_code_makes_its_sender_the_owner_once(tmp_path: Path) -> None:
         await bot.says(f"/start {code.lower()}", MALLORY)
         await bot.says("hello", MALLORY)
 
+        assert bot.sees(MALLORY)[0] == "✓ You are the owner of this bot now."
         assert any("Only you can read it" in text for text in bot.sees(MALLORY))
         assert "Hello from the fake model." in bot.sees(MALLORY)
 
         await bot.says(f"/start {code}", BEN)
 
-        assert bot.sees(BEN) == ["This code does not work, or does not work any more. Ask the owner for a new one."]
+        assert bot.sees(BEN) == [WRONG_CODE]
         assert len(bot.server.requests) == 1
 
 
@@ -54,7 +58,7 @@ async def test_a_code_ends_after_an_hour(tmp_path: Path) -> None:
 
         await bot.says(f"/start {code}", ANNA)
 
-        assert bot.sees() == ["This code does not work, or does not work any more. Ask the owner for a new one."]
+        assert bot.sees() == [WRONG_CODE]
 
 
 async def test_what_a_stranger_says_is_neither_kept_nor_answered(tmp_path: Path) -> None:

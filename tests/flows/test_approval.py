@@ -90,6 +90,8 @@ async def test_use_now_refreshes_the_open_conversation(tmp_path: Path) -> None:
         assert "Lives in Bergen" not in bot.server.last.messages[0]["content"]
 
         await bot.taps("Use now")
+        assert any(text.startswith("✓ Remembered, and in use") for text in bot.sees())
+        assert not any("Use now" in shown.labels for shown in bot.telegram.screen(ANNA))
         await bot.says("and now?")
 
         assert "Lives in Bergen" in bot.server.last.messages[0]["content"]
@@ -274,3 +276,74 @@ async def test_commands_are_answered_while_a_turn_runs(tmp_path: Path) -> None:
         await asyncio.wait_for(bot.settles(), 20)
 
         assert "far too late" not in bot.sees()
+
+
+async def test_what_cannot_be_shown_is_said_and_holds_nothing_up(tmp_path: Path) -> None:
+    """A folder in place of MEMORY.md: the person hears it, and the next answer comes."""
+    async with running_bot(tmp_path) as bot:
+        (bot.home.space_dir("owner") / "MEMORY.md").mkdir(parents=True)
+
+        await bot.says("/memory")
+        await bot.says("/whoami")
+
+        assert "MEMORY.md" in bot.sees()[0]
+        assert "telegram:123" in bot.sees()[1]
+
+
+async def test_an_unreadable_soul_is_left_out_and_said(tmp_path: Path) -> None:
+    """A broken file of the prompt must not make the bot mute."""
+    async with running_bot(tmp_path) as bot:
+        (bot.home.path / "SOUL.md").mkdir()
+        bot.server.answers("Here I am")
+
+        await bot.says("hello")
+
+        assert "Here I am" in bot.sees()
+        assert any("SOUL.md" in text for text in bot.sees())
+
+
+async def test_turns_said_while_reviews_are_off_are_not_reviewed_later_unless_asked(tmp_path: Path) -> None:
+    """Switching reviews on does not reach back; /refine does."""
+    async with running_bot(tmp_path, memory="nudge_interval: 0") as bot:
+        await bot.says("between us")
+        bot.configure(memory="nudge_interval: 1")
+        await bot.restart()
+        await bot.says("and this is not")
+        await bot.run_jobs()
+
+        with bot.core.db.read() as rd:
+            spans = [tuple(row) for row in rd.rows("SELECT first_turn, turn FROM reviews")]
+        assert spans == [(2, 2)]
+
+
+async def test_refine_reviews_what_was_said_while_reviews_were_off(tmp_path: Path) -> None:
+    """A person may ask for it at any time."""
+    async with running_bot(tmp_path, memory="nudge_interval: 0") as bot:
+        await bot.says("I moved to Bergen")
+        await bot.says("/refine")
+        await bot.run_jobs()
+        await bot.says("/refine")
+
+        assert len(bot.server.reviews) == 1
+        assert bot.sees()[-1] == "Everything answered so far has been looked through already."
+
+
+async def test_stop_says_whether_there_was_anything_to_stop(tmp_path: Path) -> None:
+    """A ✓ for nothing would be a small lie."""
+    async with running_bot(tmp_path) as bot:
+        await bot.says("/stop")
+
+        assert bot.sees() == ["Nothing is being answered right now."]
+
+
+async def test_a_card_is_one_message_and_a_rejection_takes_all_of_it_back(tmp_path: Path) -> None:
+    """However long the text is, a rejected card shows none of its words."""
+    async with running_bot(tmp_path, memory=f"memory_char_limit: 20000, {ASK}") as bot:
+        long_text = "Bergen and the rain. " * 300
+        await proposes(bot, long_text, f"please remember: {long_text[:3000]}")
+        cards = [shown for shown in bot.telegram.screen(ANNA) if shown.labels]
+        assert len(cards) == 2  # the card, and the first question
+
+        await bot.taps("Reject")
+
+        assert not any("the rain" in text for text in bot.sees())

@@ -84,7 +84,7 @@ def help_text(services: Services, row: Outgoing, language: str) -> str:
     return "\n".join(f"/{name} — {words.text(f'help.{name}', language)}" for name in names)
 
 
-VIEWS: Mapping[str, View] = {**about.VIEWS, **memory.VIEWS, "help": help_text}
+VIEWS: Mapping[str, View] = {**session.VIEWS, **about.VIEWS, **memory.VIEWS, "help": help_text}
 
 
 def parse(text: str) -> tuple[str, str] | None:

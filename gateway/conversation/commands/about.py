@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from gateway import words
-from gateway.conversation import notices
+from gateway.conversation import firstwords, notices
 from gateway.conversation.access import Redeemed, Standing
 from gateway.conversation.commands.call import Call, Said, Services, View
 from gateway.records import Outgoing, Session
@@ -17,8 +17,19 @@ def start(services: Services, call: Call) -> Said:
         redeemed = services.access.redeem(services.db, call.person, call.words[0], services.clock.now())
         if redeemed is not Redeemed.WELCOME:
             return Said("say.code_wrong")
-        return Said("welcome", {"standing": Standing.OWNER.value})
-    return Said("welcome", {"standing": call.standing.value})
+        return _welcome(services, call, Standing.OWNER)
+    return _welcome(services, call, call.standing)
+
+
+def _welcome(services: Services, call: Call, standing: Standing) -> Said:
+    """The welcome, which is then not said again after the first answer."""
+    now = services.clock.now()
+
+    def ask(tx: Transaction) -> None:
+        firstwords.ask(tx, services.access, call.message.chat, call.person, call.space, now)
+
+    once = firstwords.welcome_key(call.person)
+    return Said("welcome", {"standing": standing.value}, commit=ask, once=once)
 
 
 def help_(services: Services, call: Call) -> Said:

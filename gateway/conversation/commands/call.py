@@ -72,6 +72,8 @@ class Said:
     """The write it is about: the answer waits until that write is settled."""
     commit: Callable[[Transaction], None] | None = None
     """A change to commit together with the mark that the command is done."""
+    once: str = ""
+    """A dedupe key of something that is said only once, where this answer is that."""
     ring: ReviewJob | None = None
     """A job to ring for once that is committed."""
 

@@ -13,7 +13,7 @@ from gateway.errors import Refused
 from gateway.memory import asking, entries, snapshot
 from gateway.memory.proposals import Proposal
 from gateway.records import Action, Operation, Origin, Outgoing, Space
-from gateway.store import people, writes
+from gateway.store import people, sessions, writes
 from gateway.store.db import Transaction
 
 LATER = frozenset(("edit", "undo", "why", "log", "tidy"))
@@ -68,6 +68,9 @@ def approval(services: Services, call: Call) -> Said:
 def refresh(services: Services, call: Call) -> Said:
     """Give the open session of this chat a prompt frozen now, with memory as it is."""
     now = services.clock.now()
+    with services.db.read() as rd:
+        if sessions.in_use(rd, call.message.chat, call.message.session) is None:
+            raise Refused("refresh.no_session")
 
     def refreeze(tx: Transaction) -> None:
         services.freezer.refresh(tx, call.message.chat, now, call.message.session)

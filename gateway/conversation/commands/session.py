@@ -1,9 +1,13 @@
 """Commands about the conversation itself: /new /reset /stop /refine."""
 
+from collections.abc import Mapping
+
+from gateway import words
 from gateway.conversation import ending
-from gateway.conversation.commands.call import Call, Said, Services
+from gateway.conversation.commands.call import Call, Said, Services, View
 from gateway.errors import Refused
 from gateway.jobs import ReviewJob
+from gateway.records import Outgoing
 from gateway.store import reviews, sessions
 from gateway.store.db import Transaction
 
@@ -27,8 +31,13 @@ def new(services: Services, call: Call) -> Said:
 
 
 def stop(services: Services, call: Call) -> Said:
-    """The running turn ends with the commit of this command (see the table); say so."""
-    return Said("answer.stopped")
+    """The running turn ends with the commit of this command (see the table); say whether there was one."""
+    return Said("stopped")
+
+
+def stopped_text(services: Services, row: Outgoing, language: str) -> str:
+    """Whether something was stopped."""
+    return words.text("answer.stopped" if row.values.get("stopped") else "answer.nothing_to_stop", language)
 
 
 def refine(services: Services, call: Call) -> Said:
@@ -36,7 +45,7 @@ def refine(services: Services, call: Call) -> Said:
     now = services.clock.now()
     with services.db.read() as rd:
         session = sessions.in_use(rd, call.message.chat, call.message.session)
-        span = sessions.unreviewed(rd, session.id) if session is not None else None
+        span = reviews.never_reviewed(rd, session.id) if session is not None else None
     if session is None or span is None:
         raise Refused("refine.nothing")
     first, last = span
@@ -47,3 +56,6 @@ def refine(services: Services, call: Call) -> Said:
 
     turns = last - first + 1
     return Said("answer.refine", {"turns": turns}, commit=make_due, ring=ReviewJob(session_id, last, 0))
+
+
+VIEWS: Mapping[str, View] = {"stopped": stopped_text}
