@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
@@ -44,6 +45,7 @@ FLUSH_SECONDS = 5.0
 REPORT_SECONDS = 2.0
 WORKER_PAUSE_SECONDS = 0.5
 SLOW_SECONDS = 5.0
+STORE_THREADS = 16
 DEVNULL = subprocess.DEVNULL
 
 
@@ -97,6 +99,8 @@ class Gateway:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Lanes, delivery, housekeeping and the doorbell run while the body does; then they end in order."""
+        # Threads wait for each other's commits, so there must be more of them than cores.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(STORE_THREADS, "store"))
         await asyncio.to_thread(self.housekeeping.recover)
         keeping = (self.housekeeping.run, self._listen, self._report) if self.holds_home else ()
         async with _said_plainly(), asyncio.TaskGroup() as group:

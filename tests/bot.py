@@ -103,7 +103,9 @@ class Bot:
         card = card or self.card_with(label)
         tap = self.telegram.taps(person, card, label, chat=card.chat)
         await self.settles()
-        return self.telegram.toasts.get(tap, "")
+        # Acknowledged beside the polling loop, perhaps after everything else.
+        await self.telegram.wait_for(lambda: tap in self.telegram.toasts)
+        return self.telegram.toasts[tap]
 
     async def settles(self) -> None:
         """Wait until all updates are confirmed, all messages answered and everything said."""

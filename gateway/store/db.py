@@ -24,7 +24,20 @@ from gateway.store.transaction import Reader as Reader
 from gateway.store.transaction import Transaction as Transaction
 
 WAIT_SECONDS = 10.0
+MOST_IN_A_COMMIT = 32
+"""After so many the lock is given up for a moment, so that other processes come to their turn."""
+PATIENCE_SECONDS = 1.0
 _IDLE_READERS = 4
+
+
+class _Group:
+    """Transactions that share one commit. Lives from the first one's begin to the commit."""
+
+    def __init__(self) -> None:
+        self.lock = contextlib.ExitStack()
+        self.members = 0
+        self.done = threading.Event()
+        self.error: Exception | None = None
 
 
 class Database:
@@ -37,6 +50,8 @@ class Database:
         self._writer = writer
         self._writing = threading.Lock()
         self._writing_thread = 0
+        self._waiting = 0
+        self._group: _Group | None = None
         self._idle: list[sqlite3.Connection] = []
         self._idle_guard = threading.Lock()
         self._watcher: sqlite3.Connection | None = None
@@ -66,21 +81,35 @@ class Database:
 
     @contextlib.contextmanager
     def write(self) -> Iterator[Transaction]:
-        """The one write transaction: committed at the end of the block, undone by any exception in it.
+        """A write transaction: committed when the block has ended, undone by any exception in it.
 
-        Raises StoreBusy when the lock is not free in time or the disk is full: nothing was changed then.
+        Transactions of threads that wait for each other share one commit, and with it one fsync: each is
+        undone alone, and each returns only when all of them are on disk. Raises StoreBusy when the lock is
+        not free in time or the disk is full: nothing was changed then.
         """
-        with self._alone(), opening.translated():
-            self._refuse_closed()
-            self._refuse_replaced_files()
-            self._writer.execute("BEGIN IMMEDIATE")
-            try:
-                yield Transaction(self._writer)
-                self._writer.execute("COMMIT")
-            except BaseException:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
-                raise
+        with opening.translated():
+            with self._turn():
+                group = self._group or self._open_group()
+                try:
+                    yield from self._member(group)
+                finally:
+                    if group.error or not self._waiting or group.members >= MOST_IN_A_COMMIT:
+                        self._end_group()
+            self._until_committed(group)
+
+    def _member(self, group: "_Group") -> Iterator[Transaction]:
+        group.members += 1
+        self._writer.execute("SAVEPOINT one")
+        try:
+            yield Transaction(self._writer)
+            self._writer.execute("RELEASE one")
+        except BaseException:
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK TO one")
+                self._writer.execute("RELEASE one")
+            else:  # SQLite gave up the whole transaction, as on a full disk
+                group.error = StoreBusy("state.db could not be written.")
+            raise
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Reader]:
@@ -139,18 +168,68 @@ class Database:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Be the only writer: of this process first, so that its threads do not race for the file's lock."""
+        """Be the only one who touches the database, in any process."""
+        with self._turn():
+            self._end_group()
+            with textfile.lock(self._home.state_lock, self._wait_seconds):
+                yield
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Be the only writing thread of this process."""
         if self._writing_thread == threading.get_ident():
             raise Broken("a write transaction was begun inside another one of the same thread")
-        if not self._writing.acquire(timeout=self._wait_seconds):
+        with self._idle_guard:
+            self._waiting += 1
+        taken = self._writing.acquire(timeout=self._wait_seconds)
+        with self._idle_guard:
+            self._waiting -= 1
+        if not taken:
             raise StoreBusy("state.db is being written by another thread of this process.")
         try:
             self._writing_thread = threading.get_ident()
-            with textfile.lock(self._home.state_lock, self._wait_seconds):
-                yield
+            yield
         finally:
             self._writing_thread = 0
             self._writing.release()
+
+    # -- commits that several transactions share; called by the thread whose turn it is ----------------------
+
+    def _open_group(self) -> "_Group":
+        group = _Group()
+        with contextlib.ExitStack() as lock:
+            lock.enter_context(textfile.lock(self._home.state_lock, self._wait_seconds))
+            self._refuse_closed()
+            self._refuse_replaced_files()
+            self._writer.execute("BEGIN IMMEDIATE")
+            group.lock = lock.pop_all()
+        self._group = group
+        return group
+
+    def _end_group(self) -> None:
+        """Commit what has been left open, and let its threads go. What went wrong is raised by each of them."""
+        group, self._group = self._group, None
+        if group is None:
+            return
+        try:
+            if group.error is None:
+                self._writer.execute("COMMIT")
+        except sqlite3.Error as error:
+            group.error = error
+        finally:
+            if self._writer.in_transaction:
+                self._writer.execute("ROLLBACK")
+            group.lock.close()
+            group.done.set()
+
+    def _until_committed(self, group: "_Group") -> None:
+        while not group.done.wait(PATIENCE_SECONDS):
+            # Whoever was to end it gave up waiting for its turn: any member may.
+            with self._turn():
+                if self._group is group:
+                    self._end_group()
+        if group.error is not None:
+            raise group.error
 
     def _borrow(self) -> sqlite3.Connection:
         with self._idle_guard:

@@ -1,12 +1,12 @@
 """The floor: the same libraries in a bare loop, three FULL commits a turn, and nothing else.
 
-PTB's Bot fetches and sends, the model client asks, SQLite commits the message, the answer and the delivery.
+PTB's Bot fetches and sends, the model client asks, SQLite commits the message, the answer and the delivery. It
+keeps no conversation: each request holds one message, so the floor is lower than what a bot must do.
 """
 
 import asyncio
 import sqlite3
 import sys
-from collections import defaultdict
 from pathlib import Path
 
 import openai
@@ -30,7 +30,6 @@ class Floor:
         self.db.execute("PRAGMA synchronous=FULL")
         self.db.execute("CREATE TABLE IF NOT EXISTS said (id INTEGER PRIMARY KEY, chat INTEGER, text TEXT)")
         self.writing = asyncio.Lock()
-        self.history: dict[int, list[dict[str, str]]] = defaultdict(list)
 
     async def run(self) -> None:
         await self.bot.initialize()
@@ -45,16 +44,16 @@ class Floor:
     async def turn(self, message: Message) -> None:
         chat = message.chat.id
         await self.commit(chat, message.text or "")
-        history = self.history[chat]
-        history.append({"role": "user", "content": message.text or ""})
-        stream = await self.model.chat.completions.create(  # type: ignore[call-overload]
-            model="bench", messages=history, stream=True, stream_options={"include_usage": True}
+        stream = await self.model.chat.completions.create(
+            model="bench",
+            messages=[{"role": "user", "content": message.text or ""}],
+            stream=True,
+            stream_options={"include_usage": True},
         )
         answer = ""
         async for event in stream:
             if event.choices:
                 answer += event.choices[0].delta.content or ""
-        history.append({"role": "assistant", "content": answer})
         await self.commit(chat, answer)
         await self.bot.send_message(chat, answer)
         await self.commit(chat, "sent")

@@ -204,6 +204,7 @@ async def test_an_action_that_no_button_has_is_refused_at_the_door(tmp_path: Pat
         shown = {"message_id": card.message_id, "chat": {"id": ANNA, "type": "private"}, "date": 1_796_000_000}
 
         tap = bot.telegram.press(ANNA, shown, f"{action}:{rest}")
+        await bot.until(lambda: tap in bot.telegram.toasts)
         await bot.settles()
 
         assert bot.telegram.toasts[tap] == "This button does not work any more."

@@ -14,7 +14,7 @@ import pytest
 
 from gateway.errors import Broken, StoreBusy
 from gateway.home import Home
-from gateway.store import locks, messages
+from gateway.store import locks, messages, people
 from gateway.store.db import Database, Unusable
 from tests.store import given
 from tests.store.given import StillClock
@@ -101,6 +101,55 @@ def test_many_threads_write_and_no_count_is_lost(db: Database, other: Database) 
 
     with db.read() as rd:
         assert rd.rows("SELECT last_sequence FROM spaces")[0][0] == 100
+
+
+def test_transactions_that_share_a_commit_are_undone_each_alone(db: Database, other: Database) -> None:
+    """Chats share fsyncs; one that fails must take nobody else's words with it, and none is told too early."""
+    ready = threading.Barrier(24)
+
+    def write(number: int) -> bool:
+        ready.wait()
+        try:
+            with db.write() as tx:
+                people.ensure_space(tx, f"space-{number}", "person", "", given.NINE)
+                if number % 3 == 0:
+                    raise LookupError
+        except LookupError:
+            return False
+        with other.read() as rd:  # another connection sees what was said to be committed
+            return any(space.name == f"space-{number}" for space in people.spaces(rd))
+
+    with ThreadPoolExecutor(24) as pool:
+        told = list(pool.map(write, range(24)))
+
+    assert told == [number % 3 != 0 for number in range(24)]
+    with other.read() as rd:
+        assert len(people.spaces(rd)) == 16
+
+
+def test_on_a_full_disk_everybody_is_told_what_became_of_their_own_write(db: Database) -> None:
+    """Where SQLite gives up a shared transaction, all who were in it hear so; nobody believes to be kept."""
+    with db.write() as tx:
+        pages = tx.execute("PRAGMA page_count").fetchone()[0]
+        tx.execute(f"PRAGMA max_page_count = {pages + 30}")
+    ready = threading.Barrier(12)
+
+    def write(number: int) -> bool:
+        ready.wait()
+        try:
+            with db.write() as tx:
+                people.ensure_space(tx, f"{number}-" + "x" * (9_000 * number), "person", "", given.NINE)
+        except StoreBusy:
+            return False
+        return True
+
+    with ThreadPoolExecutor(12) as pool:
+        told = list(pool.map(write, range(12)))
+
+    with db.read() as rd:
+        kept = {int(space.name.partition("-")[0]) for space in people.spaces(rd)}
+    assert kept == {number for number in range(12) if told[number]}
+    assert not all(told)
 
 
 def test_a_held_lock_is_waited_for_only_so_long(home: Home, clock: StillClock) -> None:
