@@ -23,14 +23,14 @@ async def surely(step: Callable[Given, Result], *given: Given.args, **named: Giv
     pause = 0.0
     while True:
         try:
-            return await _to_its_end(step, *given, **named)
+            return await to_its_end(step, *given, **named)
         except StoreBusy as busy:
             pause = min(max(pause * 2, busy.after), LONGEST_PAUSE_SECONDS)
             log.warning("commit.waits", extra={"after": pause})
             await asyncio.sleep(pause)
 
 
-async def _to_its_end(step: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+async def to_its_end(step: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
     """A cancel waits for the thread: nothing goes on behind the back of whoever cancelled."""
     running = asyncio.ensure_future(asyncio.to_thread(step, *given, **named))
     try:

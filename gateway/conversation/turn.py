@@ -8,7 +8,7 @@ request bytes, and no committed tool call runs twice (its writes have the dedupe
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -16,7 +16,7 @@ from gateway import failpoints, policy, transcript, words
 from gateway.chat import Chat, Person
 from gateway.conversation import ending, firstwords, prompt, telling, tools
 from gateway.conversation.access import Access
-from gateway.conversation.committing import surely
+from gateway.conversation.committing import surely, to_its_end
 from gateway.conversation.freezing import Freezer
 from gateway.errors import ModelBusy, ModelRefused, StoreBusy
 from gateway.home import Home
@@ -78,28 +78,33 @@ class Turns:
 
     async def answer(self, message: Message) -> None:
         """Answer one waiting message. Raises TryLater when it cannot be done now; nothing is lost then."""
-        session_id = await asyncio.to_thread(self._begin, message.id)  # commit: session open, turn begun
-        if session_id is None:
-            return
-        lock = textfile.try_lock(self.home.session_lock(session_id))
-        if lock is None:
-            raise StoreBusy("another process answers in this session", after=OTHER_PROCESS_SECONDS)
-        try:
+        with ExitStack() as session_lock:
+            turn = await to_its_end(self._begin, message.id, session_lock)  # commit: session open, turn begun
+            if turn is None:
+                return
             async with _typing(self.typing, message.chat):
-                turn = await asyncio.to_thread(self._load, message.id)
                 thought = await self._think(turn)  # slow; commits each round as it ends
             if thought is None:
                 return
             due = await surely(self._finish, *thought)  # commit: answer, outbox, review due
-        finally:
-            lock.discard()
         self.said()
         if due is not None:
             await self.ring(due)
 
     # -- begin -----------------------------------------------------------------------------------------
 
-    def _begin(self, message_id: int) -> str | None:
+    def _begin(self, message_id: int, session_lock: ExitStack) -> Turn | None:
+        """The begun turn, with the lock of its session in `session_lock`; None when the message is done already."""
+        session_id = self._join_session(message_id)
+        if session_id is None:
+            return None
+        lock = textfile.try_lock(self.home.session_lock(session_id))
+        if lock is None:
+            raise StoreBusy("another process answers in this session", after=OTHER_PROCESS_SECONDS)
+        session_lock.callback(lock.discard)
+        return self._load(message_id)
+
+    def _join_session(self, message_id: int) -> str | None:
         """Give the message its session and turn; the session's id, or None when it is done already."""
         now = self.clock.now()
         with self.db.write() as tx:
@@ -161,7 +166,7 @@ class Turns:
     async def _think(self, turn: Turn) -> tuple[Turn, ModelAnswer] | None:
         """The answer, and the turn as it was when it came. None: the turn was ended meanwhile, unsaid."""
         turn = await self._unanswered_calls(turn)
-        while not await asyncio.to_thread(self._is_over, turn):
+        while not turn.rounds or not await asyncio.to_thread(self._is_over, turn):
             answer = await self._ask(turn)
             if not answer.tool_calls:
                 return turn, answer
