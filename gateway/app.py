@@ -7,14 +7,13 @@ terminal and nothing else.
 import asyncio
 import logging
 import signal
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
-from gateway import broker, health, llm, rq_queue
+from gateway import broker, health, llm, rq_queue, worker_process
 from gateway.chat import Chat
 from gateway.conversation import commands, ending
 from gateway.conversation.delivery import Delivery
@@ -24,13 +23,11 @@ from gateway.conversation.rendering import Renderer
 from gateway.conversation.router import Router
 from gateway.conversation.turn import Turns
 from gateway.core import Core as Core
-from gateway.core import SystemClock as SystemClock
 from gateway.core import open_core as open_core
 from gateway.core import services_of as services_of
 from gateway.errors import ConfigError, GatewayError, NotFound, Refused, TryLater
-from gateway.home import Home
 from gateway.housekeeping import Housekeeping
-from gateway.jobs import ReviewJob, review_seconds
+from gateway.jobs import ReviewJob
 from gateway.platforms.terminal import TerminalPlatform
 from gateway.ports import JobQueue, Model, Platform
 from gateway.settings import Settings
@@ -43,10 +40,8 @@ TERMINAL_DRAIN_SECONDS = 1.0
 """Somebody pressed Ctrl-C and looks on; the turn goes on at the next start."""
 FLUSH_SECONDS = 5.0
 REPORT_SECONDS = 2.0
-WORKER_PAUSE_SECONDS = 0.5
 SLOW_SECONDS = 5.0
 STORE_THREADS = 16
-DEVNULL = subprocess.DEVNULL
 
 
 Ready = Callable[[Platform], None]
@@ -111,7 +106,8 @@ class Gateway:
             finally:
                 await self.lanes.drain(self.drain_seconds)
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self.delivery.until_quiet(), FLUSH_SECONDS)
+                    async with asyncio.timeout(FLUSH_SECONDS):
+                        await self.delivery.until_quiet()
                 for task in background:
                     task.cancel()
                 await self.model.close()
@@ -220,7 +216,7 @@ async def serve(core: Core, *, with_worker: bool, ready: Ready, slow: Ready) -> 
         waiting[platform].cancel()
         ready(platform)
 
-    async with _worker(core.home) if with_worker else nullcontext(), gateway.running():
+    async with worker_process.kept_running(core.home) if with_worker else nullcontext(), gateway.running():
         receiving = asyncio.create_task(gateway.receive(connected))
         problems = await _first_of(receiving, stopping)
     if problems:
@@ -252,7 +248,7 @@ async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = F
     alive = textfile.try_lock(core.home.chat_lock(chat.id))
     try:
         stopping = _stop_signal()
-        async with _worker(core.home) if with_worker else nullcontext(), gateway.running():
+        async with worker_process.kept_running(core.home) if with_worker else nullcontext(), gateway.running():
             await asyncio.to_thread(_adopt, core, chat)
             receiving = asyncio.create_task(gateway.receive(lambda _: None))
             await _first_of(receiving, stopping)
@@ -329,7 +325,7 @@ def wake_worker(core: Core) -> None:
     if due and textfile.is_locked(core.home.worker_lock):
         _queue(core).put(ReviewJob(due[0].session, due[0].turn, due[0].attempts))
     elif due:
-        ring_detached_worker(core.home)
+        worker_process.leave_behind(core.home)
 
 
 async def model_problem(chosen: Settings) -> str:
@@ -343,8 +339,7 @@ async def model_problem(chosen: Settings) -> str:
 
 def _queue(core: Core) -> JobQueue:
     chosen = core.loaded.settings
-    seconds = review_seconds(chosen.agent.max_tool_rounds, chosen.model.timeout_seconds)
-    return rq_queue.RqQueue(broker.connect_url(core.home, chosen), seconds)
+    return rq_queue.RqQueue(broker.connect_url(core.home, chosen), chosen.review_seconds)
 
 
 def _adopt(core: Core, chat: Chat) -> None:
@@ -361,40 +356,6 @@ def _session_of(core: Core, terminal: TerminalOptions, chat: Chat) -> str:
     with core.db.read() as rd:
         session = sessions.in_use(rd, chat, terminal.session)
     return session.id if session is not None else ""
-
-
-@asynccontextmanager
-async def _worker(home: Home) -> AsyncIterator[None]:
-    """A worker process that is started again whenever it ends, and ended with us."""
-    keeping = asyncio.create_task(_keep_worker(home))
-    try:
-        yield
-    finally:
-        keeping.cancel()
-        with suppress(asyncio.CancelledError):
-            await keeping
-
-
-async def _keep_worker(home: Home) -> None:
-    while True:
-        command = (sys.executable, "-m", "workers", "--home", str(home.path), "--with-parent")
-        # A session of its own, so that Ctrl-C in the terminal reaches us first and we end it in order.
-        process = await asyncio.create_subprocess_exec(*command, start_new_session=True, stdin=DEVNULL)
-        try:
-            code = await process.wait()
-            log.warning("worker.ended", extra={"code": code})
-        except asyncio.CancelledError:
-            with suppress(ProcessLookupError):
-                process.terminate()
-            await process.wait()
-            raise
-        await asyncio.sleep(WORKER_PAUSE_SECONDS)
-
-
-def ring_detached_worker(home: Home) -> None:
-    """Leave a worker behind that works off what is due and ends; returns at once (one per home, by its lock)."""
-    command = (sys.executable, "-m", "workers", "--home", str(home.path), "--burst")
-    subprocess.Popen(command, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True, cwd="/")
 
 
 def _stop_signal() -> "asyncio.Task[object]":

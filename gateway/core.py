@@ -4,9 +4,9 @@ Without the bot's moving parts (`app`), so that a quick command is quick.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from gateway import failpoints, settings
+from gateway.clock import SystemClock
 from gateway.conversation.access import Access
 from gateway.conversation.commands.call import Services
 from gateway.conversation.freezing import Freezer
@@ -16,13 +16,6 @@ from gateway.ports import Clock
 from gateway.settings import Loaded
 from gateway.store import textfile
 from gateway.store.db import Database
-
-
-class SystemClock:
-    """The machine's clock."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,3 @@ QUEUE = "hikae"
 
 ENTRY_POINTS = {ReviewJob: "workers.runtime.review"}
 """Job kind -> the dotted name that a worker may run; anything else in Redis is refused."""
-
-
-def review_seconds(rounds: int, call_seconds: float) -> int:
-    """How long a review may take: every round up to its time-out, and a minute for all the rest."""
-    return int((rounds + 1) * call_seconds) + 60

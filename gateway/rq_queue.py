@@ -31,7 +31,7 @@ class RqQueue:
 
     url: str
     job_seconds: int = 600
-    """A job that takes longer is ended; see `jobs.review_seconds`."""
+    """A job that takes longer is ended; see `Settings.review_seconds`."""
 
     def put(self, job: Job) -> bool:
         """Wake a worker for this job. True also when its ring is waiting already; False: no Redis."""

@@ -161,6 +161,11 @@ class Settings(sections.Section):
         return (fields.zone(named) if named else None) or _machine_zone() or UTC
 
     @property
+    def review_seconds(self) -> int:
+        """How long a review may take: every round up to its time-out, and a minute for all the rest."""
+        return int((self.agent.max_tool_rounds + 1) * self.model.timeout_seconds) + 60
+
+    @property
     def failpoint(self) -> str | None:
         """Where a test lets this process die (`failpoints`). Never read from a file."""
         return self._environment.get("HIKAE_FAILPOINT") or None

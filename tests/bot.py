@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gateway import app, llm
+from gateway.clock import SystemClock
 from gateway.home import Home
 from gateway.platforms.telegram import TelegramPlatform
 from gateway.ports import Clock, Model
@@ -44,7 +45,7 @@ class Bot:
         self.home = Home(path / "home")
         self.telegram = telegram
         self.server = server
-        self.clock = clock or app.SystemClock()
+        self.clock = clock or SystemClock()
         self.core: app.Core
         self.gateway: app.Gateway
         self._running: asyncio.Task[None] | None = None

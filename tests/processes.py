@@ -1,6 +1,7 @@
 """Real `hikae` processes for tests: started on a home, waited for, killed, and gone at the end."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -27,8 +28,8 @@ class Machine:
         text = "".join(f"{name}: {{{body}}}\n" for name, body in sections.items())
         self.home.config.write_text(text, "utf-8")
 
-    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
-        """Start `hikae …`, its output into a file beside the home."""
+    def start(self, *arguments: str, largest_file: int = 0, **environment: str) -> subprocess.Popen[bytes]:
+        """Start `hikae …`, its output into a file in the home. `largest_file` as in `limit_files`."""
         with (self.home.path / f"out-{len(self._started)}").open("wb") as out:
             process = subprocess.Popen(
                 self._command(arguments),
@@ -39,7 +40,13 @@ class Machine:
                 start_new_session=True,
             )
         self._started.append(process)
+        if largest_file:
+            self.limit_files(process, largest_file)
         return process
+
+    def limit_files(self, process: subprocess.Popen[bytes], largest: int = resource.RLIM_INFINITY) -> None:
+        """Let no file that this process writes grow beyond so many bytes, as on a full disk; without, lift it."""
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
 
     def run(self, *arguments: str, given: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
         """Run `hikae …` to its end."""

@@ -16,6 +16,7 @@ from redis.exceptions import RedisError
 
 from gateway import failpoints, lifeline, logs, settings
 from gateway.broker import Broker, connect_url
+from gateway.clock import SystemClock
 from gateway.errors import ConfigError, GatewayError, StoreBusy
 from gateway.home import Home
 from gateway.memory.writing import Memory
@@ -80,7 +81,7 @@ def _supervise(home: Home, chosen: Settings, *, wait_seconds: float) -> int:
             holder = locks.holder(home.worker_lock) or "unknown"
             print(f"A worker of {home.path} runs already (process {holder}).", file=sys.stderr)
             return 1
-        clock = runtime.SystemClock()
+        clock = SystemClock()
         db = held.enter_context(Database.open(home, clock))
         memory = Memory(db, home, clock, chosen)
         broker = Broker(home, connect_url(home, chosen))
@@ -89,7 +90,7 @@ def _supervise(home: Home, chosen: Settings, *, wait_seconds: float) -> int:
 
 
 def _work_off(home: Home, chosen: Settings) -> int:
-    clock = runtime.SystemClock()
+    clock = SystemClock()
     with Database.open(home, clock) as db:
         Memory(db, home, clock, chosen).finish_interrupted()
         burst.work_off(home, db, clock, lambda job: runtime.run(home, job))

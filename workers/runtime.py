@@ -11,10 +11,11 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
-from gateway import failpoints, jobs, llm, logs, settings
+from gateway import failpoints, llm, logs, settings
 from gateway.broker import connect_url
+from gateway.clock import SystemClock
 from gateway.errors import ModelRefused, Refused, TryLater
 from gateway.home import Home
 from gateway.jobs import ReviewJob
@@ -39,13 +40,6 @@ _LONGEST_PAUSE = timedelta(hours=1)
 _LEASE_SLACK = timedelta(minutes=2)
 
 
-class SystemClock:
-    """The machine's clock."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-
 def review(session: str, turn: int, attempt: int) -> None:
     """The job's name in Redis. What it is given comes from there and is only looked up, never trusted."""
     run(settings.find_home(), ReviewJob(session, turn, attempt))
@@ -63,7 +57,7 @@ def run(home: Home, job: ReviewJob) -> None:
 
 def job_queue(home: Home, chosen: Settings) -> JobQueue:
     """The doorbell, for who looks for lost rings."""
-    return RqQueue(connect_url(home, chosen), _review_seconds(chosen))
+    return RqQueue(connect_url(home, chosen), chosen.review_seconds)
 
 
 def warm_up(chosen: Settings) -> None:
@@ -109,7 +103,7 @@ class Runtime:
             return
         try:
             now = self.clock.now()
-            lease_until = now + timedelta(seconds=_review_seconds(self.settings)) + _LEASE_SLACK
+            lease_until = now + timedelta(seconds=self.settings.review_seconds) + _LEASE_SLACK
             with self.db.write() as tx:
                 claim = due.claim_of(latest)
                 claimed = reviews.claim(tx, latest.session, latest.turn, claim, lease_until, now)
@@ -197,7 +191,3 @@ def _opened(home: Home) -> Iterator[Runtime]:
     clock = SystemClock()
     with Database.open(home, clock) as db:
         yield Runtime(home, chosen, db, Memory(db, home, clock, chosen), clock)
-
-
-def _review_seconds(chosen: Settings) -> int:
-    return jobs.review_seconds(chosen.agent.max_tool_rounds, chosen.model.timeout_seconds)

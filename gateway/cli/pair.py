@@ -7,8 +7,8 @@ import click
 from gateway import health, settings
 from gateway.cli import Options, emit, json_option
 from gateway.cli.opened import clock_time, iso
+from gateway.clock import SystemClock
 from gateway.conversation.access import Access, OwnerCode
-from gateway.core import SystemClock
 from gateway.home import Home
 from gateway.store import textfile
 

@@ -10,7 +10,7 @@ import click
 from gateway import broker, health, settings
 from gateway.cli import Options, emit, json_option
 from gateway.cli.opened import clock_time, iso
-from gateway.core import SystemClock
+from gateway.clock import SystemClock
 from gateway.home import Home
 from gateway.ports import PlatformHealth
 from gateway.store import people, reviews, textfile, writes

@@ -88,8 +88,10 @@ class Delivery:
             await asyncio.sleep(0)
 
     async def _until_something_happens(self) -> None:
+        # Not `wait_for`: up to Python 3.11 it can swallow the cancel that ends us.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._woken.wait(), LOOK_EVERY_SECONDS)
+            async with asyncio.timeout(LOOK_EVERY_SECONDS):
+                await self._woken.wait()
 
     def _due(self) -> list[Outgoing]:
         """The oldest waiting row of each chat that this process shows."""
