@@ -26,6 +26,7 @@ _EN: Mapping[str, str] = {
     "memory.bad_bytes": "{file} holds {count} bytes that are no UTF-8. They stay in the file; I see � instead.",
     "memory.set_aside": "{file} held bytes that are no text. The file as it was is kept beside it as {copy}.",
     "memory.left_out": "{file} is over twice its budget: {count} entries at its end are not in the prompt.",
+    "prompt.too_long": "{file} is left out of the prompt: it has {count} characters, and at most {most} are read. Shorten it.",
     "memory.not_shown": "{count} entries of {file} are not in the prompt: they look like an attack, a secret or "
     "hidden text, and nobody has approved them.",
     "write.cannot_edit": "Write {id} has no single text to edit. Approve or reject it.",
@@ -134,6 +135,7 @@ _EN: Mapping[str, str] = {
     "memory.memory": "MEMORY ({usage})",
     "memory.user": "USER ({usage})",
     "memory.empty": "(empty)",
+    "memory.more": "(and {count} more: too long for a chat. `hikae memory show` prints all.)",
     "remember.usage": "Say what: /remember The printer is in the cellar.",
     "remember.off": "Memory is switched off (memory.memory_enabled and memory.user_profile_enabled in config.yaml).",
     "remember.applied": "✓ Remembered. In the prompt from the next conversation on; /memory refresh uses it now.",

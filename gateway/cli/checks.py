@@ -195,9 +195,10 @@ def _memory_file(home: Home, chosen: Settings, rd: Reader | None, space: Space, 
     if not data:
         return
     doc = entries.parse(data)
-    vouched = vouched_in(rd, space, target, doc) if rd is not None and space.id else frozenset()
-    problems = list(_memory_problems(doc, chosen.budget(target), vouched))
-    usage = snapshot.usage(entries.chars(doc), chosen.budget(target))
+    limit = chosen.budget(target)
+    vouched = vouched_in(rd, space, target, doc, limit) if rd is not None and space.id else frozenset()
+    problems = list(_memory_problems(doc, limit, vouched))
+    usage = snapshot.usage(entries.chars(doc), limit)
     yield from (Check("memory", False, f"{path}: {problem}") for problem in problems)
     if not problems:
         yield Check("memory", True, f"{path}: {usage}")
@@ -208,7 +209,7 @@ def _memory_problems(doc: Document, limit: int, vouched: frozenset[str]) -> Iter
         yield f"over its budget ({snapshot.usage(entries.chars(doc), limit)}). Shorten it."
     if doc.bad_bytes:
         yield f"{doc.bad_bytes} bytes are no UTF-8. Save it as UTF-8."
-    for text in snapshot.hidden(doc, vouched):
+    for text in snapshot.hidden(doc, limit, vouched):
         reason = words.text(scan.check(text).reasons[0], "en")
         yield f"entry {entries.fingerprint(text)} is not shown to the model ({reason}). Change or remove it."
 

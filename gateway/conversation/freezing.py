@@ -23,6 +23,9 @@ from gateway.store.db import Transaction
 
 log = logging.getLogger(__name__)
 
+MOST_CONTEXT_CHARS = 100_000
+"""Of SOUL.md and of AGENTS.md. A longer one would fill the model's window, and take long to scan."""
+
 
 @dataclass(frozen=True)
 class Freezer:
@@ -96,24 +99,32 @@ class Freezer:
 
     def warnings(self, space: Space) -> tuple[FileWarning, ...]:
         """What the person should be told about the files of their prompt when a session opens; never the words."""
-        return (*self.memory.warnings(space), *self._unreadable())
+        return (*self.memory.warnings(space), *self._left_out())
 
-    def _unreadable(self) -> Iterator[FileWarning]:
+    def _left_out(self) -> Iterator[FileWarning]:
         for path in (self.home.soul, self.home.agents):
             try:
-                textfile.read(path)
+                _context(path)
             except Refused as refused:
                 yield FileWarning(refused.key, refused.values)
 
     def _scanned(self, path: Path) -> str:
-        """A context file as it may be shown to a model; left out where it is unreadable or clearly an attack."""
+        """A context file as it may be shown to a model; left out where it cannot be or is clearly an attack."""
         try:
-            text = textfile.read(path).decode("utf-8", "replace").strip()
-        except Refused:
-            log.warning("prompt.file_unreadable", extra={"file": path.name})
+            text = _context(path)
+        except Refused as refused:
+            log.warning("prompt.file_left_out", extra={"file": path.name, "reason": refused.key})
             return ""
         verdict = scan.check(text)
         if verdict.level is scan.Level.REFUSED:
             log.warning("prompt.file_left_out", extra={"file": path.name, "reason": verdict.reasons[0]})
             return words.text("prompt.file_left_out", "en", file=path.name)
         return text
+
+
+def _context(path: Path) -> str:
+    """The text of a context file. Raises Refused for one that cannot be read or is too long to be context."""
+    text = textfile.read(path).decode("utf-8", "replace").strip()
+    if len(text) > MOST_CONTEXT_CHARS:
+        raise Refused("prompt.too_long", file=path.name, count=len(text), most=MOST_CONTEXT_CHARS)
+    return text

@@ -4,8 +4,9 @@ Returning means: committed, or refused for good. What is kept goes on in a lane;
 """
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,17 +16,18 @@ from gateway.conversation import commands, firstwords
 from gateway.conversation import taps as tap_rules
 from gateway.conversation.access import Access, Redeemed, Standing, owner_space
 from gateway.conversation.lanes import Kind, Lanes
-from gateway.errors import Refused
+from gateway.errors import Refused, StoreBusy
 from gateway.ports import Clock
 from gateway.records import NewOutgoing, Role, Space
 from gateway.settings import Settings
 from gateway.store import messages, outbox, people
-from gateway.store.db import Database, Transaction
+from gateway.store.db import Database, Transaction, Unusable
 from gateway.words import text as say
 
 log = logging.getLogger(__name__)
 
 MOST_WAITING = 32
+UNUSABLE_WAIT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Intake:
 
     async def message(self, message: IncomingMessage) -> None:
         """Keep one message and wake its lane. Raises TryLater when it could not be kept."""
-        kept = await asyncio.to_thread(self._take, message)
+        with _nothing_given_up():
+            kept = await asyncio.to_thread(self._take, message)
         failpoints.reach("intake.kept")
         if kept is None:
             self.said()
@@ -52,7 +55,8 @@ class Intake:
     async def tap(self, tap: Tap) -> str:
         """Keep one tap and wake its lane; the toast says at once when it will change nothing."""
         try:
-            await asyncio.to_thread(self._take_tap, tap)
+            with _nothing_given_up():
+                await asyncio.to_thread(self._take_tap, tap)
         except Refused as refused:
             return say(refused.key, self.settings.display.language, **refused.values)
         self.lanes.wake(tap.chat, Kind.COMMANDS)
@@ -202,6 +206,15 @@ class Intake:
                     platform_id=f"tap:{tap.id}",
                 ),
             )
+
+
+@contextlib.contextmanager
+def _nothing_given_up() -> Iterator[None]:
+    """A database that cannot be used any more keeps nothing: the platform holds what is said until one can."""
+    try:
+        yield
+    except Unusable as error:
+        raise StoreBusy(str(error), after=UNUSABLE_WAIT_SECONDS) from error
 
 
 def _row(message: IncomingMessage, role: Role, space: Space) -> messages.NewMessage:

@@ -221,9 +221,9 @@ def glued_in(rd: Reader, space: Space, target: Target, doc: Document) -> Mapping
     return entries.glued(doc, ours, _texts(row.after for row in rows))
 
 
-def vouched_in(rd: Reader, space: Space, target: Target, doc: Document) -> frozenset[str]:
+def vouched_in(rd: Reader, space: Space, target: Target, doc: Document, limit: int) -> frozenset[str]:
     """Those of the odd-looking entries that a person said yes to, exactly as they are."""
-    odd = snapshot.hidden(doc)
+    odd = snapshot.hidden(doc, limit)
     if not odd:
         return frozenset()
     rows = writes.sources(rd, space.id, target)
@@ -232,8 +232,9 @@ def vouched_in(rd: Reader, space: Space, target: Target, doc: Document) -> froze
 
 def edits_between(before: Sequence[str], after: Sequence[str]) -> tuple[Operation, ...]:
     """What a hand edit did, entry by entry: one entry that gave way to one other was replaced."""
-    gone = [text for text in before if text not in after]
-    new = [text for text in after if text not in before]
+    was, now = frozenset(before), frozenset(after)
+    gone = [text for text in before if text not in now]
+    new = [text for text in after if text not in was]
     if len(gone) == len(new) == 1:
         return (Operation(Action.REPLACE, new[0], gone[0]),)
     removed = tuple(Operation(Action.REMOVE, old_text=text) for text in gone)

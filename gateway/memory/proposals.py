@@ -16,6 +16,10 @@ from gateway.policy import Said
 from gateway.records import Action, Evidence, Operation, Origin, Space, Status, Target, Write
 
 OVER_BUDGET = "reason.over_budget"
+MOST_MATCHES = 20
+"""Of entries that could be meant, so many are named."""
+MOST_SCANNED = 20_000
+"""Characters of a text. A longer one that the file cannot take anyway is not looked at, and so not kept either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,8 @@ class Judgement:
     decision: policy.Apply | policy.Stage | policy.Refuse | None
     """None when there is nothing to decide: `change` is not Applied."""
     evidence: Evidence
-    secret: bool = False
+    wordless: bool = False
+    """True when its words must not be kept: they hold a secret, or nobody has looked at so many."""
 
     @property
     def applied(self) -> entries.Applied | None:
@@ -108,6 +113,8 @@ class Judgement:
 
 def judge(proposal: Proposal, doc: Document, limit: int, glued: Mapping[str, str] | None = None) -> Judgement:
     """What becomes of a proposal on this file."""
+    if too_big := _far_too_big(proposal, doc, limit, glued or {}):
+        return Judgement(too_big, None, Evidence(proposal.message, proposal.by, ""), wordless=True)
     refused, flags = scanned(proposal.operations)
     secret = refused == scan.SECRET
     found = _found(proposal)
@@ -125,6 +132,15 @@ def judge(proposal: Proposal, doc: Document, limit: int, glued: Mapping[str, str
         flags=flags,
     )
     return Judgement(change, decision, evidence, secret)
+
+
+def _far_too_big(
+    proposal: Proposal, doc: Document, limit: int, glued: Mapping[str, str]
+) -> entries.TooBig | None:
+    if max((len(operation.content) for operation in proposal.operations), default=0) <= MOST_SCANNED:
+        return None
+    change = entries.apply(proposal.operations, doc, limit, batch=proposal.batch, glued=glued)
+    return change if isinstance(change, entries.TooBig) else None
 
 
 def scanned(operations: Sequence[Operation]) -> tuple[str, tuple[str, ...]]:
@@ -151,7 +167,7 @@ def outcome(
     told = _state(proposal, ending, doc, limit, vouched)
     change = judgement.change
     if isinstance(change, entries.Matches):
-        fit = tuple(text for text in change.texts if snapshot.is_fit(text, vouched))
+        fit = tuple(text for text in change.texts[:MOST_MATCHES] if snapshot.is_fit(text, vouched))
         return replace(told, reason=reason, old_text=change.old_text, matches=fit)
     old_text = change.old_text if isinstance(change, entries.NoMatch) else ""
     return replace(told, reason=reason, values=values, old_text=old_text)

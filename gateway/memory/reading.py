@@ -42,7 +42,7 @@ def block(files: Files, space: Space, target: Target) -> str:
 def vouched(files: Files, space: Space, target: Target, doc: Document) -> frozenset[str]:
     """The odd-looking entries that a person approved as they are: these a prompt may show."""
     with files.db.read() as rd:
-        return vouched_in(rd, space, target, doc)
+        return vouched_in(rd, space, target, doc, files.settings.budget(target))
 
 
 def warnings(files: Files, space: Space) -> tuple[FileWarning, ...]:
@@ -73,10 +73,11 @@ def _warnings(files: Files, space: Space, target: Target) -> list[FileWarning]:
         doc = files.read(space, target).doc
     except textfile.Unreadable as error:
         return [FileWarning(error.key, {name: str(value) for name, value in error.values.items()})]
+    limit = files.settings.budget(target)
     counts = {
         "memory.bad_bytes": doc.bad_bytes,
-        "memory.left_out": snapshot.left_out(doc, files.settings.budget(target)),
-        "memory.not_shown": len(snapshot.hidden(doc, vouched(files, space, target, doc))),
+        "memory.left_out": snapshot.left_out(doc, limit),
+        "memory.not_shown": len(snapshot.hidden(doc, limit, vouched(files, space, target, doc))),
     }
     name = files.home.memory_file(space.name, target).name
     return [FileWarning(key, {"file": name, "count": count}) for key, count in counts.items() if count]
@@ -84,7 +85,8 @@ def _warnings(files: Files, space: Space, target: Target) -> list[FileWarning]:
 
 def _store(files: Files, space: Space, target: Target) -> review.Store:
     doc = files.read(space, target).doc
+    limit = files.settings.budget(target)
     with files.db.read() as rd:
-        known = vouched_in(rd, space, target, doc)
+        known = vouched_in(rd, space, target, doc, limit)
         glued = glued_in(rd, space, target, doc)
-    return review.Store(doc, files.settings.budget(target), known, glued)
+    return review.Store(doc, limit, known, glued)

@@ -40,9 +40,13 @@ def percent(chars: int, limit: int) -> int:
 def shown(doc: Document, limit: int, vouched: Collection[str] = ()) -> tuple[str, ...]:
     """The entries as a model may see them: whole ones from the top, then a line on how many are left out."""
     missing = left_out(doc, limit)
-    kept = doc.texts[: len(doc.texts) - missing]
-    texts = tuple(text if is_fit(text, vouched) else _note(text) for text in kept)
+    texts = tuple(text if is_fit(text, vouched) else _note(text) for text in top(doc, limit))
     return (*texts, _left_out_line(missing)) if missing else texts
+
+
+def top(doc: Document, limit: int) -> tuple[str, ...]:
+    """The entries that there is room for, as they are."""
+    return doc.texts[: len(doc.texts) - left_out(doc, limit)]
 
 
 def left_out(doc: Document, limit: int) -> int:
@@ -63,9 +67,12 @@ def is_fit(text: str, vouched: Collection[str] = ()) -> bool:
     return level is scan.Level.CLEAN or (level is scan.Level.SUSPICIOUS and text in vouched)
 
 
-def hidden(doc: Document, vouched: Collection[str] = ()) -> tuple[str, ...]:
-    """The entries that a note stands for; people are told about these."""
-    return tuple(text for text in doc.texts if not is_fit(text, vouched))
+def hidden(doc: Document, limit: int, vouched: Collection[str] = ()) -> tuple[str, ...]:
+    """The entries that a note stands for; people are told about these.
+
+    What there is no room for is not scanned: a file of megabytes would take minutes.
+    """
+    return tuple(text for text in top(doc, limit) if not is_fit(text, vouched))
 
 
 def _note(text: str) -> str:

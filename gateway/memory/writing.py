@@ -302,8 +302,8 @@ class Memory:
 
 
 def _unborn(proposal: Proposal, judgement: Judgement, file: File, now: datetime) -> NewWrite:
-    """A row that is staged unless somebody says otherwise. One about a secret holds no words at all."""
-    operations = proposals.without_text(proposal.operations) if judgement.secret else proposal.operations
+    """A row that is staged unless somebody says otherwise; without any words where these must not be kept."""
+    operations = proposals.without_text(proposal.operations) if judgement.wordless else proposal.operations
     return NewWrite(
         space=proposal.space.id,
         target=proposal.target,

@@ -91,6 +91,6 @@ _BUSY = {
     sqlite3.SQLITE_LOCKED: "it is locked",
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_READONLY: "it may not be written; check the mode of the file and of its folder",
-    sqlite3.SQLITE_IOERR: "the disk answers with an error",
+    sqlite3.SQLITE_IOERR: "the disk is full or broken",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check the mode of the file and of its folder",
 }

@@ -1,4 +1,5 @@
 """The long form: `python -m tests.crash [--kills 500] [--seed N]`. Prints the seed, what was done and what broke.
+With --frozen or --bursts, the long form of that test instead.
 
 One home lives through everything: a SIGKILL at a named step or at a random moment, of the gateway with all its
 children, of a worker or of Redis; Redis wiped; the database held by another program; the disk's limit reached.
@@ -6,6 +7,7 @@ After each fault the bot is started again (if it died) and the promises are chec
 """
 
 import argparse
+import asyncio
 import os
 import random
 import signal
@@ -15,14 +17,18 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import closing, suppress
 from pathlib import Path
 
+from tests.crash.test_bursts import bursts
 from tests.crash.test_crash import STEPS_OF_A_TURN
+from tests.crash.test_frozen import frozen_session
 from tests.crash.world import World, world
 from tests.processes import until
 
+REQUESTS = 1_000
+TURNS, CHATS = 2_000, 40
 REVIEW_STEPS = ("review.claimed", "review.thought", "review.committed", "command.done")
 NAMES = (
     "ant",
@@ -111,10 +117,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.crash")
     parser.add_argument("--kills", type=int, default=500, help="how many faults")
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--frozen", action="store_true", help="1,000 requests of one session")
+    instead.add_argument("--bursts", action="store_true", help="2,000 turns over 40 chats in bursts")
     asked = parser.parse_args()
     print(f"seed {asked.seed}", flush=True)
+    if asked.frozen:
+        return _of_one_process("requests of one session", lambda path: frozen_session(path, REQUESTS), REQUESTS)
+    if asked.bursts:
+        return _of_one_process(f"turns over {CHATS} chats", lambda path: bursts(path, TURNS, CHATS, asked.seed), TURNS)
     with tempfile.TemporaryDirectory(prefix="hikae-crash-") as folder, world(Path(folder), interval=3) as one:
         return _run(one, Trouble(one, random.Random(asked.seed)), asked.kills)
+
+
+def _of_one_process(what: str, check: Callable[[Path], Coroutine[None, None, list[str]]], count: int) -> int:
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="hikae-crash-") as folder:
+        problems = asyncio.run(check(Path(folder)))
+    print(f"{count} {what} in {time.monotonic() - began:.0f} s: {problems or 'all is well'}")
+    return 1 if problems else 0
 
 
 def _run(one: World, trouble: Trouble, faults: int) -> int:

@@ -55,15 +55,19 @@ class World:
 
     # -- processes ---------------------------------------------------------------------------------------
 
-    def start(self, *arguments: str, **environment: str) -> None:
-        """Start the bot; a failpoint may be armed by HIKAE_FAILPOINT."""
+    def start(self, *arguments: str, largest_file: int = 0, **environment: str) -> None:
+        """Start the bot; a failpoint may be armed by HIKAE_FAILPOINT. `largest_file` as in Machine.limit_files."""
         self.process = self.here.start(
-            *(arguments or ("gateway",)),
-            TELEGRAM_BOT_TOKEN=self.telegram.token,
-            HIKAE_TELEGRAM_BASE_URL=self.telegram.url,
-            HIKAE_MODEL_PROVIDER="offline",
-            **environment,
+            *(arguments or ("gateway",)), largest_file=largest_file, **self.environment(), **environment
         )
+
+    def environment(self) -> dict[str, str]:
+        """What its processes are started with."""
+        return {
+            "TELEGRAM_BOT_TOKEN": self.telegram.token,
+            "HIKAE_TELEGRAM_BASE_URL": self.telegram.url,
+            "HIKAE_MODEL_PROVIDER": "offline",
+        }
 
     def kill(self) -> None:
         self.here.kill(self.process)

@@ -272,6 +272,11 @@ class FakeTelegram:
             latest = {one.message_id: one for one in self.sent if one.chat == chat}
         return [latest[number] for number in sorted(latest)]
 
+    def messages_of(self, chat: int) -> list[dict[str, Any]]:
+        """Every message of a chat as the Bot API's Message, whoever wrote it."""
+        with self._changed:
+            return [message for (where, _), message in sorted(self._messages.items()) if where == chat]
+
     def called(self, method: str) -> list[Call]:
         """All calls of a method so far."""
         with self._changed:

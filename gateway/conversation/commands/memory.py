@@ -146,7 +146,9 @@ def space_text(services: Services, space: Space, language: str) -> str:
         limit = services.settings.budget(target)
         usage = notices.escape(snapshot.usage(entries.chars(doc), limit))
         head = words.text(f"memory.{target.value}", language, usage=usage)
-        lines = [f"• {notices.escape(entry.text)}" for entry in doc.entries]
+        lines = [f"• {notices.escape(text)}" for text in snapshot.top(doc, limit)]
+        if missing := snapshot.left_out(doc, limit):
+            lines.append(words.text("memory.more", language, count=missing))
         blocks.append("\n".join((head, *(lines or [words.text("memory.empty", language)]))))
     return "\n\n".join(blocks) or words.text("remember.off", language)
 
