@@ -10,6 +10,7 @@ Wording cannot be caught in full; the stronger rule is where words come from (`p
 import base64
 import binascii
 import codecs
+import functools
 import html
 import re
 import unicodedata
@@ -236,10 +237,10 @@ def _flags(text: str) -> tuple[str, ...]:
 
 def _flags_of(form: str) -> Iterator[str]:
     words = _words(form)
-    for flag, pattern in _IN_WORDS:
+    for flag, pattern in _in_words():
         if pattern.search(words):
             yield flag
-    for flag, pattern in _IN_TEXT:
+    for flag, pattern in _in_text():
         if pattern.search(form):
             yield flag
 
@@ -372,8 +373,17 @@ def _compiled(rules: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, re.Patte
     )
 
 
-_IN_WORDS = _compiled(_WORD_RULES)
-_IN_TEXT = _compiled(_TEXT_RULES)
+# Compiled when the first text is scanned: most commands scan none, and compiling takes longer than they do.
+@functools.cache
+def _in_words() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return _compiled(_WORD_RULES)
+
+
+@functools.cache
+def _in_text() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return _compiled(_TEXT_RULES)
+
+
 _SQUEEZED = re.compile(
     r"(?:ignore|disregard|forget|override)(?:all|any|every|of|the|your|my|these|those)*"
     r"(?:previous|prior|above|earlier|system|preceding|former)(?:instruction|prompt|rule|direction|guideline|command)"
