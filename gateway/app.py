@@ -30,6 +30,7 @@ from gateway.housekeeping import Housekeeping
 from gateway.jobs import ReviewJob
 from gateway.platforms.terminal import TerminalPlatform
 from gateway.ports import JobQueue, Model, Platform
+from gateway.records import Role
 from gateway.settings import Settings
 from gateway.store import doorbell, messages, outbox, people, reviews, sessions, textfile
 
@@ -101,7 +102,8 @@ class Gateway:
         async with _said_plainly(), asyncio.TaskGroup() as group:
             background = [group.create_task(part()) for part in (self.lanes.run, self.delivery.run, *keeping)]
             try:
-                await asyncio.to_thread(self._wake_waiting)
+                for chat, role in await asyncio.to_thread(self._waiting):
+                    self.lanes.take_up(chat, kind_of(role))
                 yield
             finally:
                 await self.lanes.drain(self.drain_seconds)
@@ -147,13 +149,11 @@ class Gateway:
     async def _ring(self, job: ReviewJob) -> None:
         await asyncio.to_thread(self.queue.put, job)
 
-    def _wake_waiting(self) -> None:
-        """What was kept and not answered before the last end goes on now."""
+    def _waiting(self) -> list[tuple[Chat, Role]]:
+        """What was kept and not answered before the last end: it goes on now."""
         with self.core.db.read() as rd:
             waiting = messages.waiting_chats(rd)
-        for chat, role in waiting:
-            if self._is_ours(chat):
-                self.lanes.wake(chat, kind_of(role))
+        return [(chat, role) for chat, role in waiting if self._is_ours(chat)]
 
     def _is_ours(self, chat: Chat) -> bool:
         """A chat we show, or a terminal chat whose terminal has gone."""

@@ -15,7 +15,7 @@ from gateway.memory.writing import Memory
 from gateway.ports import Clock, JobQueue
 from gateway.settings import Settings
 from gateway.store import reviews, sessions
-from gateway.store.db import Database
+from gateway.store.db import Database, Unusable
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +45,9 @@ class Housekeeping:
         while True:
             try:
                 await asyncio.to_thread(self.tidy)
+            except Unusable:  # nothing can be kept any more: end, so that somebody hears of it
+                log.critical("housekeeping.database_unusable")
+                raise
             except Exception:  # the next minute tries again; one bad minute must not end the gateway
                 log.exception("housekeeping.failed")
             self.said()

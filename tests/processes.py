@@ -28,8 +28,8 @@ class Machine:
         text = "".join(f"{name}: {{{body}}}\n" for name, body in sections.items())
         self.home.config.write_text(text, "utf-8")
 
-    def start(self, *arguments: str, largest_file: int = 0, **environment: str) -> subprocess.Popen[bytes]:
-        """Start `hikae …`, its output into a file in the home. `largest_file` as in `limit_files`."""
+    def start(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+        """Start `hikae …`, its output into a file in the home."""
         with (self.home.path / f"out-{len(self._started)}").open("wb") as out:
             process = subprocess.Popen(
                 self._command(arguments),
@@ -40,8 +40,6 @@ class Machine:
                 start_new_session=True,
             )
         self._started.append(process)
-        if largest_file:
-            self.limit_files(process, largest_file)
         return process
 
     def limit_files(self, process: subprocess.Popen[bytes], largest: int = resource.RLIM_INFINITY) -> None:

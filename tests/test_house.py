@@ -122,6 +122,21 @@ def _texts() -> list[str]:
     return [path.read_text("utf-8") for path in _sources() if path.name != "words.py"]
 
 
+def test_every_test_that_the_list_of_known_faults_names_is_there() -> None:
+    """A proof that was renamed or deleted is none."""
+    listed = (ROOT / "docs" / "known-faults.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", listed)
+    missing = [
+        f"{path}::{name}"
+        for path, name in named
+        if not (ROOT / path).is_file() or not re.search(rf"def {name}\(", (ROOT / path).read_text(encoding="utf-8"))
+    ]
+
+    assert len(named) > 100
+    assert missing == []
+    assert "??" not in listed
+
+
 def test_no_file_names_a_package_registry() -> None:
     """Where packages come from is the machine's business."""
     hosts = re.compile(

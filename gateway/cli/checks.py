@@ -155,6 +155,7 @@ def _of_the_database(home: Home, chosen: Settings) -> Iterator[Check]:
             if rd is None:
                 yield Check("database", True, "not there yet; the first start makes it")
             else:
+                looking.refuse_damaged(rd)
                 yield Check("database", True, f"{home.state_db.stat().st_size:,} bytes")
                 yield from _closed_spaces(rd)
             yield _telegram(chosen, rd)

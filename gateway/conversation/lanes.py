@@ -7,6 +7,7 @@ lane asks for the oldest waiting message until there is none.
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable
 from enum import Enum
 
@@ -19,6 +20,8 @@ log = logging.getLogger(__name__)
 
 
 ERROR_WAIT_SECONDS = 30.0
+TAKEN_UP_AT_ONCE = 16
+"""Lanes of a backlog that run at a time: somebody who writes now must not wait behind all the others."""
 
 
 class Kind(Enum):
@@ -53,6 +56,8 @@ class Lanes:
         self._give_up = give_up
         self._tasks: dict[tuple[Chat, Kind], asyncio.Task[None]] = {}
         self._woken: set[tuple[Chat, Kind]] = set()
+        self._backlog: deque[tuple[Chat, Kind]] = deque()
+        self._taken_up: set[tuple[Chat, Kind]] = set()
         self._current: dict[tuple[Chat, Kind], asyncio.Task[None]] = {}
         self._group: asyncio.TaskGroup | None = None
         self._closing = False
@@ -64,6 +69,7 @@ class Lanes:
                 self._group = group
                 for key in tuple(self._woken):
                     self._start(key)
+                self._take_up_more()
                 await asyncio.Event().wait()
         finally:
             self._group = None
@@ -74,6 +80,11 @@ class Lanes:
         self._woken.add(key)
         if key not in self._tasks:
             self._start(key)
+
+    def take_up(self, chat: Chat, kind: Kind) -> None:
+        """Something has waited in this lane since before we started: wake it when those before it are done."""
+        self._backlog.append((chat, kind))
+        self._take_up_more()
 
     async def stop(self, chat: Chat) -> None:
         """End the running turn of this chat, unsaid, and wait until it has ended."""
@@ -108,6 +119,15 @@ class Lanes:
                     await self._empty(chat, kind)
         finally:
             del self._tasks[key]
+            self._taken_up.discard(key)
+        self._take_up_more()
+
+    def _take_up_more(self) -> None:
+        while self._backlog and len(self._taken_up) < TAKEN_UP_AT_ONCE and self._group and not self._closing:
+            key = self._backlog.popleft()
+            if key not in self._tasks:
+                self._taken_up.add(key)
+                self.wake(*key)
 
     async def _empty(self, chat: Chat, kind: Kind) -> None:
         while not self._closing:

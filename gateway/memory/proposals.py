@@ -134,9 +134,7 @@ def judge(proposal: Proposal, doc: Document, limit: int, glued: Mapping[str, str
     return Judgement(change, decision, evidence, secret)
 
 
-def _far_too_big(
-    proposal: Proposal, doc: Document, limit: int, glued: Mapping[str, str]
-) -> entries.TooBig | None:
+def _far_too_big(proposal: Proposal, doc: Document, limit: int, glued: Mapping[str, str]) -> entries.TooBig | None:
     if max((len(operation.content) for operation in proposal.operations), default=0) <= MOST_SCANNED:
         return None
     change = entries.apply(proposal.operations, doc, limit, batch=proposal.batch, glued=glued)

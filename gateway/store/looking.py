@@ -52,3 +52,10 @@ def sqlite_options() -> frozenset[str]:
         if migrating.has_trigram(connection):
             found |= {"FTS5", "trigram"}
     return frozenset(found | ({"threadsafe"} if sqlite3.threadsafety > 0 else set()))
+
+
+def refuse_damaged(rd: Reader) -> None:
+    """Raises Unusable where any page of the database is damaged. Reads all of it: not for every start."""
+    with opening.translated():
+        if rd.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise Unusable(opening.DAMAGED)

@@ -23,6 +23,12 @@ _PRAGMAS = """
 """
 
 
+DAMAGED = (
+    "state.db is damaged or is no database. Nothing was changed. Move it away and restore a copy "
+    "from backups/ (without one, hikae starts a new state.db; memory files are not affected)."
+)
+
+
 class Unusable(GatewayError):
     """This state.db cannot be used as it is, and was left as it is. The text says what to do."""
 
@@ -77,10 +83,7 @@ def translated() -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise Unusable(
-                "state.db is damaged or is no database. Nothing was changed. Move it away and restore a copy "
-                "from backups/ (without one, hikae starts a new state.db; memory files are not affected)."
-            ) from error
+            raise Unusable(DAMAGED) from error
         if code in _BUSY:
             raise StoreBusy(f"state.db: {_BUSY[code]}. Nothing was changed.") from error
         raise

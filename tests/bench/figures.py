@@ -1,4 +1,7 @@
-"""One function per figure: what is measured, how, and the floor beside it in the same run."""
+"""One function per figure: what is measured, how, and the floor beside it in the same run.
+
+What follows a kill is in `recovery`, what comes with the years in `growth`.
+"""
 
 import os
 import sqlite3
@@ -15,29 +18,21 @@ from gateway.home import Home
 from gateway.memory.proposals import Proposal
 from gateway.records import Action, Operation, Origin, Target
 from gateway.store import people
+from tests.bench import growth, recovery
 from tests.bench.rig import (
+    Figure,
     Running,
     Server,
     best_of,
     configure,
     hikae,
+    in_ms,
     percentile,
     scratch,
 )
 
 SESSIONS, TURNS, CHATS = 10, 20, 20
 NO_REVIEWS = "nudge_interval: 0"
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One row of the table. `met` is None where there is no goal."""
-
-    name: str
-    value: str
-    floor: str
-    goal: str
-    met: bool | None
 
 
 def turns(server: Server) -> list[Figure]:
@@ -50,9 +45,9 @@ def turns(server: Server) -> list[Figure]:
     p50, p99 = bot.p50 / floor.p50, bot.p99 / floor.p99
     share, cpu = bot.rate / floor.rate, bot.cpu / floor.cpu
     return [
-        Figure("warm turn, p50", _ms(bot.p50), _ms(floor.p50), f"≤ 2× ({p50:.2f}×)", p50 <= 2),
-        Figure("warm turn, p99", _ms(bot.p99), _ms(floor.p99), f"≤ 4× ({p99:.2f}×)", p99 <= 4),
-        Figure("CPU a turn", _ms(bot.cpu), _ms(floor.cpu), f"≤ 2× ({cpu:.2f}×)", cpu <= 2),
+        Figure("warm turn, p50", in_ms(bot.p50), in_ms(floor.p50), f"≤ 2× ({p50:.2f}×)", p50 <= 2),
+        Figure("warm turn, p99", in_ms(bot.p99), in_ms(floor.p99), f"≤ 4× ({p99:.2f}×)", p99 <= 4),
+        Figure("CPU a turn", in_ms(bot.cpu), in_ms(floor.cpu), f"≤ 2× ({cpu:.2f}×)", cpu <= 2),
         Figure("20 chats, turns/s", f"{bot.rate:.1f}", f"{floor.rate:.1f}", f"≥ 0.7× ({share:.2f}×)", share >= 0.7),
         Figure(
             "20 chats, model takes 2 s, turns/s",
@@ -61,7 +56,7 @@ def turns(server: Server) -> list[Figure]:
             "≥ 9.5, 20 at once",
             bot.slow_rate >= 9.5 and bot.most_thinking >= 20,
         ),
-        Figure("first turn of a new session, p50", _ms(bot.first), "–", "≤ 60 ms", bot.first <= 0.060),
+        Figure("first turn of a new session, p50", in_ms(bot.first), "–", "≤ 60 ms", bot.first <= 0.060),
         Figure("ready", f"{bot.ready:.2f} s", f"{floor.ready:.2f} s", "≤ 0.8 s", bot.ready <= 0.8),
         Figure("gateway idle", f"{bot.idle:.0f} MB", f"{floor.idle:.0f} MB", "≤ 100 MB", bot.idle <= 100),
         Figure(
@@ -143,7 +138,7 @@ def family(server: Server) -> list[Figure]:
             running.end()
     return [
         Figure("hikae up, all processes", f"{everything:.0f} MB", "–", "≤ 230 MB", everything <= 230),
-        Figure("reply → notice, p50", _ms(median(waits)), "–", "≤ 100 ms", median(waits) <= 0.100),
+        Figure("reply → notice, p50", in_ms(median(waits)), "–", "≤ 100 ms", median(waits) <= 0.100),
     ]
 
 
@@ -169,11 +164,11 @@ def commands() -> list[Figure]:
         pending = best_of(5, hikae(home, "memory", "pending"), HOME=str(folder))
         chat = best_of(5, hikae(home, "chat", "-q", "hello", "--no-review"), HOME=str(folder))
         python = best_of(7, [sys.executable, "-c", "pass"])
-    bare = _ms(python)
+    bare = in_ms(python)
     return [
-        Figure("hikae --version", _ms(version), bare, "≤ 150 ms", version <= 0.150),
-        Figure("hikae memory pending", _ms(pending), bare, "≤ 300 ms", pending <= 0.300),
-        Figure("hikae chat -q, offline model", _ms(chat), bare, "≤ 1 s", chat <= 1.0),
+        Figure("hikae --version", in_ms(version), bare, "≤ 150 ms", version <= 0.150),
+        Figure("hikae memory pending", in_ms(pending), bare, "≤ 300 ms", pending <= 0.300),
+        Figure("hikae chat -q, offline model", in_ms(chat), bare, "≤ 1 s", chat <= 1.0),
     ]
 
 
@@ -184,7 +179,7 @@ def memory_write() -> list[Figure]:
         syncs = _bare_syncs(folder)
     ratio = median(writes) / median(syncs)
     return [
-        Figure("memory write, p50", _ms(median(writes)), _ms(median(syncs)), f"≤ 2× ({ratio:.2f}×)", ratio <= 2)
+        Figure("memory write, p50", in_ms(median(writes)), in_ms(median(syncs)), f"≤ 2× ({ratio:.2f}×)", ratio <= 2)
     ]
 
 
@@ -232,13 +227,13 @@ def _bare_syncs(folder: Path) -> list[float]:
     return seconds[10:]
 
 
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1000:.1f} ms"
-
-
 ALL: Sequence[tuple[str, Callable[..., list[Figure]]]] = (
     ("turns", turns),
     ("family", family),
     ("commands", commands),
     ("memory_write", memory_write),
+    ("recovery", recovery.replies_and_reviews),
+    ("backlog", recovery.backlog),
+    ("known_chats", growth.known_chats),
+    ("stored_messages", growth.stored_messages),
 )

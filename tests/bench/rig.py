@@ -10,12 +10,28 @@ import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One row of the table. `met` is None where there is no goal."""
+
+    name: str
+    value: str
+    floor: str
+    goal: str
+    met: bool | None
+
+
+def in_ms(seconds: float) -> str:
+    return f"{seconds * 1000:.1f} ms"
 
 
 class Server:
@@ -77,6 +93,10 @@ class Running:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
     def end(self) -> None:
         self.process.send_signal(signal.SIGTERM)
         try:
@@ -92,6 +112,16 @@ def _pss_kilobytes(pid: int) -> int:
     except OSError:
         return 0
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+
+
+@contextmanager
+def running(command: Sequence[str], **environment: str) -> Iterator[Running]:
+    """A process that is ended with the block."""
+    one = Running(command, **environment)
+    try:
+        yield one
+    finally:
+        one.end()
 
 
 @contextmanager

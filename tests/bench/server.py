@@ -2,7 +2,8 @@
 
 The fakes of the tests check every call and would cost more than what is measured. This one answers at once.
 Control (JSON over HTTP): POST /run plays chats, each writing its next message when its reply has come, and
-answers with the latencies in seconds; POST /model sets how long the model thinks.
+answers with the latencies in seconds; POST /model sets how long the model thinks; POST /say, /next and
+/wait_asked are the single steps. Moments are of the clock that all processes of a machine share.
 """
 
 import asyncio
@@ -27,6 +28,10 @@ class Load:
         self.polled = asyncio.Event()
         self.sent: dict[int, asyncio.Queue[tuple[float, str]]] = defaultdict(asyncio.Queue)
         self.model_seconds = 0.0
+        self.review_seconds = 0.0
+        self.asked: dict[str, list[float]] = {"chat": [], "review": []}
+        """When the model was asked, for which task."""
+        self.somebody_asked = asyncio.Event()
         self.review_calls: list[dict[str, Any]] = []
         self.thinking = 0
         self.most_thinking = 0
@@ -87,11 +92,14 @@ async def model(request: web.Request) -> web.StreamResponse:
     asked = await request.json()
     said = [message for message in asked["messages"] if message["role"] == "user"]
     review = REVIEW_MARK in str(said[-1]["content"])[:200]
+    load.asked["review" if review else "chat"].append(time.perf_counter())
+    load.somebody_asked.set()
+    seconds = load.review_seconds if review else load.model_seconds
     load.thinking += 1
     load.most_thinking = max(load.most_thinking, load.thinking)
     try:
-        if load.model_seconds:
-            await asyncio.sleep(load.model_seconds)
+        if seconds:
+            await asyncio.sleep(seconds)
     finally:
         load.thinking -= 1
     delta: dict[str, Any] = {"content": "ok"}
@@ -162,8 +170,43 @@ async def set_model(request: web.Request) -> web.Response:
     load = request.app[LOAD]
     asked = await request.json()
     load.model_seconds = asked.get("seconds", load.model_seconds)
+    load.review_seconds = asked.get("review_seconds", load.review_seconds)
     load.review_calls += asked.get("review_calls", [])
     return web.json_response({})
+
+
+async def say(request: web.Request) -> web.Response:
+    """{"chat": 1000, "text": "hello"}: what the chat was sent before is not looked at any more."""
+    load = request.app[LOAD]
+    asked = await request.json()
+    while not load.sent[asked["chat"]].empty():
+        load.sent[asked["chat"]].get_nowait()
+    load.says(asked["chat"], asked["text"])
+    return web.json_response({"at": time.perf_counter()})
+
+
+async def next_sent(request: web.Request) -> web.Response:
+    """{"chat": 1000}: the next thing this chat is sent, and when that was."""
+    asked = await request.json()
+    at, text = await asyncio.wait_for(request.app[LOAD].sent[asked["chat"]].get(), 120)
+    return web.json_response({"at": at, "text": text})
+
+
+async def count_asked(request: web.Request) -> web.Response:
+    """{"task": "review"}: how often the model was asked so far."""
+    asked = await request.json()
+    return web.json_response({"times": len(request.app[LOAD].asked[asked["task"]])})
+
+
+async def wait_asked(request: web.Request) -> web.Response:
+    """{"task": "review", "times": 2}: when the model was asked for the second time."""
+    load = request.app[LOAD]
+    asked = await request.json()
+    async with asyncio.timeout(120):
+        while len(load.asked[asked["task"]]) < asked["times"]:
+            load.somebody_asked.clear()
+            await load.somebody_asked.wait()
+    return web.json_response({"at": load.asked[asked["task"]][asked["times"] - 1]})
 
 
 async def wait_poll(request: web.Request) -> web.Response:
@@ -183,9 +226,12 @@ async def main() -> None:
     app[LOAD] = Load()
     app.router.add_route("*", "/bot{token}/{method}", telegram)
     app.router.add_post("/v1/chat/completions", model)
-    for path, handler in (("/run", run), ("/pair", pair), ("/model", set_model), ("/wait_poll", wait_poll)):
-        app.router.add_post(path, handler)
-    runner = web.AppRunner(app, access_log=None)
+    for handler in (run, pair, say, count_asked, wait_asked, wait_poll):
+        app.router.add_post(f"/{handler.__name__}", handler)
+    app.router.add_post("/model", set_model)
+    app.router.add_post("/next", next_sent)
+    # The request of a bot that was killed is not thought about any further.
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()

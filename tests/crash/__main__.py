@@ -125,7 +125,9 @@ def main() -> int:
     if asked.frozen:
         return _of_one_process("requests of one session", lambda path: frozen_session(path, REQUESTS), REQUESTS)
     if asked.bursts:
-        return _of_one_process(f"turns over {CHATS} chats", lambda path: bursts(path, TURNS, CHATS, asked.seed), TURNS)
+        return _of_one_process(
+            f"turns over {CHATS} chats", lambda path: bursts(path, TURNS, CHATS, asked.seed), TURNS
+        )
     with tempfile.TemporaryDirectory(prefix="hikae-crash-") as folder, world(Path(folder), interval=3) as one:
         return _run(one, Trouble(one, random.Random(asked.seed)), asked.kills)
 

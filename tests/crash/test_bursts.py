@@ -43,7 +43,11 @@ async def bursts(path: Path, turns: int, chats: int, seed: int) -> list[str]:
             counting.cancel()
         stranded = [problem for talker in talkers for problem in talker.result()]
         await bot.settles()
-        return [*stranded, *_wrong_in_transcript(bot, turns), *_wrong_on_screen(bot, dict(zip(people, shares)))]
+        return [
+            *stranded,
+            *_wrong_in_transcript(bot, turns),
+            *_wrong_on_screen(bot, dict(zip(people, shares, strict=True))),
+        ]
 
 
 class Replies:
@@ -52,13 +56,20 @@ class Replies:
     def __init__(self, bot: Bot) -> None:
         self._bot = bot
         self._looked_at = 0
+        self._looked = asyncio.Event()
         self.seen: Counter[int] = Counter()
+
+    async def until(self, person: int, count: int) -> None:
+        while self.seen[person] < count:
+            await self._looked.wait()
 
     async def count(self) -> None:
         while True:
             for shown in self._bot.telegram.sent[self._looked_at :]:
                 self.seen[shown.chat] += shown.text == self._bot.server.otherwise
                 self._looked_at += 1
+            self._looked.set()
+            self._looked = asyncio.Event()
             await asyncio.sleep(LOOK_SECONDS)
 
 
@@ -74,8 +85,7 @@ async def _talk(bot: Bot, replies: Replies, person: int, share: int, chance: ran
                 await asyncio.sleep(chance.uniform(0, 0.05))
         try:
             async with asyncio.timeout(STRANDED_AFTER_SECONDS):
-                while replies.seen[person] < said:
-                    await asyncio.sleep(LOOK_SECONDS)
+                await replies.until(person, said)
         except TimeoutError:
             return [f"chat {person}: {replies.seen[person]} of {said} messages answered"]
     return []
@@ -84,7 +94,9 @@ async def _talk(bot: Bot, replies: Replies, person: int, share: int, chance: ran
 def _wrong_in_transcript(bot: Bot, turns: int) -> list[str]:
     """Every message kept once, with one answer, in the order in which it was said."""
     with bot.core.db.read() as rd:
-        kept = [tuple(row) for row in rd.rows("SELECT chat, text, turn FROM messages WHERE role = 'user' ORDER BY id")]
+        kept = [
+            tuple(row) for row in rd.rows("SELECT chat, text, turn FROM messages WHERE role = 'user' ORDER BY id")
+        ]
         answered = rd.rows("SELECT count(*) FROM messages WHERE answers IS NOT NULL")[0][0]
     wrong = [f"{chat}: {text} is turn {turn}" for chat, text, turn in kept if text != f"message {turn - 1}"]
     if (len(kept), answered) != (turns, turns):
@@ -94,4 +106,8 @@ def _wrong_in_transcript(bot: Bot, turns: int) -> list[str]:
 
 def _wrong_on_screen(bot: Bot, shares: dict[int, int]) -> list[str]:
     counted = {person: bot.sees(person).count(bot.server.otherwise) for person in shares}
-    return [f"chat {person} saw {counted[person]} of {share}" for person, share in shares.items() if counted[person] != share]
+    return [
+        f"chat {person} saw {counted[person]} of {share}"
+        for person, share in shares.items()
+        if counted[person] != share
+    ]

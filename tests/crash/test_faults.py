@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from gateway.conversation import turn as turns
 from gateway.llm import openai as openai_model
 from gateway.records import Status
 from gateway.store.db import WAIT_SECONDS
-from tests.bot import ANNA, Bot, running_bot
+from tests.bot import Bot, running_bot
 from tests.crash.world import World, world
 from tests.fakes.model import ModelServer
 from tests.fakes.telegram import FakeTelegram
@@ -103,7 +103,8 @@ def test_a_start_on_a_full_disk_says_so_and_harms_nothing(tmp_path: Path) -> Non
         one.remember("dog")
         one.settle()
         one.here.end(one.process)
-        one.start(largest_file=LINE)
+        one.start()
+        one.here.limit_files(one.process, LINE)
         one.remember("cat")
         assert one.process.wait(10) == 1
         assert one.here.output(one.process) == "state.db: the disk is full or broken. Nothing was changed.\n"

@@ -14,7 +14,7 @@ REQUESTS = 200
 """In the tests; the long form has 1,000."""
 RESTARTS = 3
 EVERY = 10
-"""User turns from one review to the next, the default of `nudge_interval`."""
+"""User turns from one review to the next: the default of `nudge_interval`."""
 
 
 async def test_the_bytes_of_a_long_session_only_grow(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ async def frozen_session(path: Path, requests: int) -> list[str]:
         _change(bot, 0)
         await bot.restart()
         turn = restarts = 0
-        while len(bot.server.chats) < requests:
+        while seen.chats < requests:
             turn += 1
             if turn % 7 == 0:
                 bot.server.calls("memory", action="add", content=f"Fact {turn}")
@@ -37,13 +37,13 @@ async def frozen_session(path: Path, requests: int) -> list[str]:
                 arguments = {"action": "add", "target": "user", "content": f"Lives at {turn} 控え street"}
                 bot.server.calls("memory", when=is_review, **arguments)
             await bot.says(f"message {turn}: good morning 🚣")
-            seen.turn(turn, bot.server.chats)
+            seen.look(bot, turn)
             # A while after it was due: more has been said by then.
             if turn % EVERY == 3:
                 await bot.run_jobs()
-                seen.reviewed(turn - 3, bot.server.reviews)
+                seen.look(bot, turn - 3)
             _touch_files(bot, turn)
-            if len(bot.server.chats) > (restarts + 1) * requests / (RESTARTS + 1):
+            if seen.chats > (restarts + 1) * requests / (RESTARTS + 1):
                 restarts += 1
                 _change(bot, restarts)
                 await bot.restart()
@@ -51,31 +51,32 @@ async def frozen_session(path: Path, requests: int) -> list[str]:
 
 
 class Seen:
-    """What the model was asked, looked at as it comes: the whole of 1,000 growing requests is never held."""
+    """What the model was asked. Each request is looked at once: a thousand that grow are much to read."""
 
     def __init__(self) -> None:
+        self.chats = 0
+        self._looked_at = 0
+        self._reviews = 0
         self._prompts: set[str] = set()
         self._tools: set[str] = set()
-        self._last_of_turn: dict[int, bytes] = {0: b"["}
+        self._last_of_turn: dict[int, bytes] = {}
         self._before = b"["
         self._wrong: list[str] = []
-        self._chats = self._reviews = 0
 
-    def turn(self, number: int, chats: tuple[Recorded, ...]) -> None:
-        """The new requests of a turn: each begins with the one before."""
-        for request in chats[self._chats :]:
-            self._note(request)
-            self._expect(request, self._before, f"request {self._chats} of turn {number}")
-            self._before = request.message_bytes
-            self._chats += 1
-        self._last_of_turn[number] = self._before
-
-    def reviewed(self, last_turn: int, reviews: tuple[Recorded, ...]) -> None:
-        """The new requests of the review that covers turns up to this one."""
-        for request in reviews[self._reviews :]:
-            self._note(request)
-            self._expect(request, self._last_of_turn[last_turn], f"the review of turn {last_turn}")
-            self._reviews += 1
+    def look(self, bot: Bot, turn: int) -> None:
+        """Look at what was asked since: requests of this turn, or of the review of the turns up to it."""
+        for request in bot.server.requests[self._looked_at :]:
+            self._looked_at += 1
+            asked = request.json
+            self._prompts.add(asked["messages"][0]["content"])
+            self._tools.add(json.dumps(asked["tools"]))
+            if is_review(asked):
+                self._reviews += 1
+                self._expect(request, self._last_of_turn[turn], f"the review of turn {turn}")
+            else:
+                self.chats += 1
+                self._expect(request, self._before, f"request {self.chats}, of turn {turn}")
+                self._before = self._last_of_turn[turn] = request.message_bytes
 
     def problems(self, turns: int) -> list[str]:
         counted = {"prompts": len(self._prompts), "lists of tools": len(self._tools)}
@@ -85,10 +86,6 @@ class Seen:
             *(f"{count} {what}" for what, count in counted.items() if count != 1),
             *([f"{self._reviews} requests of {least} reviews"] if self._reviews < least else []),
         ]
-
-    def _note(self, request: Recorded) -> None:
-        self._prompts.add(request.messages[0]["content"])
-        self._tools.add(json.dumps(request.json["tools"], sort_keys=False))
 
     def _expect(self, request: Recorded, beginning: bytes, what: str) -> None:
         if not request.message_bytes.startswith(beginning):
@@ -108,6 +105,6 @@ def _change(bot: Bot, edition: int) -> None:
     bot.configure(
         model=f"provider: openai, name: fake-{1 + edition % 2}, base_url: '{bot.server.url}'",
         agent=f"system_message: 'Edition {edition}', disabled_toolsets: [{'memory' if edition == 3 else ''}]",
-        memory=f"memory_char_limit: {2200 + edition}, nudge_interval: {EVERY}, user_profile_enabled: {edition != 2}",
+        memory=f"memory_char_limit: {2000 + edition}, user_profile_enabled: {edition != 2}",
         session=f"timezone: {('Asia/Tokyo', 'UTC', 'Europe/Oslo', 'UTC')[edition]}",
     )

@@ -55,11 +55,9 @@ class World:
 
     # -- processes ---------------------------------------------------------------------------------------
 
-    def start(self, *arguments: str, largest_file: int = 0, **environment: str) -> None:
-        """Start the bot; a failpoint may be armed by HIKAE_FAILPOINT. `largest_file` as in Machine.limit_files."""
-        self.process = self.here.start(
-            *(arguments or ("gateway",)), largest_file=largest_file, **self.environment(), **environment
-        )
+    def start(self, *arguments: str, **environment: str) -> None:
+        """Start the bot; a failpoint may be armed by HIKAE_FAILPOINT."""
+        self.process = self.here.start(*(arguments or ("gateway",)), **self.environment(), **environment)
 
     def environment(self) -> dict[str, str]:
         """What its processes are started with."""

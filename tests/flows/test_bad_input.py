@@ -1,22 +1,28 @@
-"""Whatever comes in, from the model, the disk, the settings or a person: a clear error, and the next message is answered.
+"""Whatever comes in, from the model, the disk, the settings or a person: a clear error, nothing lost, and an answer
+to the next message.
 
-What is covered nearer to its part is there: `contract/test_openai`, `store/test_db`, `unit/test_settings`, `test_cli`.
+What is tried nearer to its part is there: contract/test_openai, store/test_db, unit/test_settings, test_cli.
 """
 
 import json
 import random
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
 
-from gateway import settings
+from gateway import app, settings
 from gateway.conversation import intake, turn
 from gateway.errors import ConfigError
 from gateway.home import Home
 from gateway.memory import entries
+from gateway.store import migrating
 from tests.bot import ANNA, Bot, running_bot
+from tests.fakes.model import ModelServer
+from tests.fakes.telegram import FakeTelegram
+from tests.processes import machine, until
 
 NAUGHTY: list[str] = json.loads((Path(__file__).parents[1] / "cases" / "naughty-strings.json").read_text("utf-8"))
 SILENT = "The model does not answer right now. Please say it again in a while."
@@ -129,7 +135,9 @@ async def test_a_model_that_never_stops_calling_is_stopped(tmp_path: Path) -> No
 # -- memory files ----------------------------------------------------------------------------------------
 
 MEGABYTES = 6_000_000
-ENTRIES = b"".join(b"Note %d: %s\n\xc2\xa7\n" % (number, b"about Bergen. " * 20) for number in range(MEGABYTES // 290))
+ENTRIES = b"".join(
+    b"Note %d: %s\n\xc2\xa7\n" % (number, b"about Bergen. " * 20) for number in range(MEGABYTES // 290)
+)
 BINARY = random.Random(7).randbytes(MEGABYTES // 2) + b"hello there\n" * (MEGABYTES // 24)
 
 
@@ -259,7 +267,9 @@ async def test_a_message_without_words_is_answered_without_the_model(tmp_path: P
     async with running_bot(tmp_path) as bot:
         await bot.says(text)
 
-        assert bot.sees() == ["I can only read text so far: no pictures, voice messages or files. Please write it to me."]
+        assert bot.sees() == [
+            "I can only read text so far: no pictures, voice messages or files. Please write it to me."
+        ]
         assert bot.server.requests == ()
         await answers_still(bot)
 
@@ -308,7 +318,7 @@ async def test_naughty_strings_are_remembered_word_for_word_or_refused(tmp_path:
 
 
 def test_naughty_strings_in_the_settings_are_read_as_they_are_or_reported(tmp_path: Path) -> None:
-    """As a value each is what it says; as a key, or as the whole file, each is a problem with a line and no crash."""
+    """As a value each is what it says; unquoted, or as the whole file, each is read or reported."""
     home = Home(tmp_path)
     for text in NAUGHTY:
         home.config.write_text(yaml.safe_dump({"agent": {"system_message": text}}, allow_unicode=True), "utf-8")
@@ -319,3 +329,66 @@ def test_naughty_strings_in_the_settings_are_read_as_they_are_or_reported(tmp_pa
                 settings.load(home)
             except ConfigError as error:
                 assert str(error)
+
+
+# -- real processes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.processes
+def test_a_wrong_token_is_said_with_what_to_do(tmp_path: Path) -> None:
+    """Nothing is left to talk on, so the gateway ends; the token itself is printed nowhere."""
+    with FakeTelegram() as telegram, machine(tmp_path) as here:
+        wrong = telegram.token[:-4] + "xxxx"
+        here.configure(access=f"owners: ['telegram:{ANNA}']")
+
+        ended = here.run("gateway", TELEGRAM_BOT_TOKEN=wrong, HIKAE_TELEGRAM_BASE_URL=telegram.url)
+
+        assert ended.returncode == 2
+        assert "Telegram refused the token (401). Check TELEGRAM_BOT_TOKEN" in ended.stderr + ended.stdout
+        assert wrong not in ended.stderr + ended.stdout + here.home.log_file.read_text("utf-8")
+
+
+@pytest.mark.processes
+def test_a_gateway_refuses_a_database_of_a_newer_hikae(tmp_path: Path) -> None:
+    """It says which version to install and touches nothing; with the old file it answers again."""
+    with FakeTelegram() as telegram, ModelServer() as server, machine(tmp_path) as here:
+        here.configure(
+            model=f"provider: openai, name: fake-1, base_url: '{server.url}'", access=f"owners: ['telegram:{ANNA}']"
+        )
+        version = len(migrating.steps())
+        app.open_core(here.home).close()
+        _set_version(here.home, 999)
+        content = here.home.state_db.read_bytes()
+
+        telegram.says(ANNA, "are you there?")
+        ended = here.run("gateway", TELEGRAM_BOT_TOKEN=telegram.token, HIKAE_TELEGRAM_BASE_URL=telegram.url)
+
+        assert ended.returncode == 1
+        assert "Install that version again, or restore an older copy from backups/" in ended.stderr
+        assert here.home.state_db.read_bytes() == content
+        assert len(telegram.unconfirmed) == 1
+        _set_version(here.home, version)
+        here.start("gateway", TELEGRAM_BOT_TOKEN=telegram.token, HIKAE_TELEGRAM_BASE_URL=telegram.url)
+        telegram.wait_until(lambda: any(shown.text == server.otherwise for shown in telegram.screen(ANNA)), 30)
+
+
+@pytest.mark.processes
+def test_a_home_too_deep_for_a_socket_answers_and_says_that_reviews_wait(tmp_path: Path) -> None:
+    """Redis cannot listen there; the bell has no socket either. The chat goes on without both."""
+    with FakeTelegram() as telegram, ModelServer() as server, machine(tmp_path / ("long" * 30)) as here:
+        here.configure(
+            model=f"provider: openai, name: fake-1, base_url: '{server.url}'", access=f"owners: ['telegram:{ANNA}']"
+        )
+        up = here.start("up", TELEGRAM_BOT_TOKEN=telegram.token, HIKAE_TELEGRAM_BASE_URL=telegram.url)
+
+        telegram.says(ANNA, "are you there?")
+        telegram.wait_until(lambda: any(shown.text == server.otherwise for shown in telegram.screen(ANNA)), 30)
+        until(lambda: "too long for a socket" in here.output(up) + here.home.log_file.read_text("utf-8"))
+
+        assert here.end(up) == 0
+
+
+def _set_version(home: Home, version: int) -> None:
+    connection = sqlite3.connect(home.state_db)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()

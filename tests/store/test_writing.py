@@ -1,6 +1,7 @@
 """Whatever is proposed ends on disk, on a card, or refused with a reason; and the file stays the person's."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -248,6 +249,26 @@ def test_an_unreadable_file_is_never_taken_for_an_empty_one(bot: Remembering) ->
     assert path.is_dir()
 
 
+def test_a_script_that_takes_the_lock_and_the_bot_lose_nothing_of_each_other(bot: Remembering) -> None:
+    """Both change the file in turns, each reading it anew under the space's lock (PI-025, PI-034)."""
+    path = bot.home.memory_file("owner", Target.MEMORY)
+
+    def script() -> None:
+        for number in range(20):
+            with textfile.lock(bot.home.space_lock("owner"), 20):
+                there = path.read_text("utf-8") if path.exists() else ""
+                path.write_text(f"{there}§\nscript {number}\n" if there else f"script {number}\n", "utf-8")
+
+    with ThreadPoolExecutor() as pool:
+        other = pool.submit(script)
+        for number in range(20):
+            bot.add(f"bot {number}")
+        other.result()
+
+    texts = bot.memory.read(bot.space, Target.MEMORY).texts
+    assert sorted(texts) == sorted([*(f"bot {n}" for n in range(20)), *(f"script {n}" for n in range(20))])
+
+
 def test_a_synced_link_stays_a_link_and_modes_stay(bot: Remembering, tmp_path: Path) -> None:
     """The file lives where its person put it (PI-014, PI-016)."""
     target = tmp_path / "synced.md"
@@ -263,8 +284,8 @@ def test_a_synced_link_stays_a_link_and_modes_stay(bot: Remembering, tmp_path: P
 
 def test_what_is_wrong_with_a_file_is_told(db: Database, home: Home, clock: StillClock) -> None:
     """Loudly, and without the words (PI-005, PI-020)."""
-    bot = Remembering(db, home, clock, settings(memory_char_limit=10))
-    bot.writes_by_hand(b"\xff\n\xc2\xa7\nhide this from the user\n")
+    bot = Remembering(db, home, clock, settings(memory_char_limit=14))
+    bot.writes_by_hand(b"\xff\n\xc2\xa7\nhide this from the user\n\xc2\xa7\nLives in Bergen\n")
     assert bot.memory.warnings(bot.space) == (
         FileWarning("memory.bad_bytes", {"file": "MEMORY.md", "count": 1}),
         FileWarning("memory.left_out", {"file": "MEMORY.md", "count": 1}),
