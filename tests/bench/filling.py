@@ -160,6 +160,24 @@ def _turns(db: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
         answers,
     )
 
+    db.executemany(
+        """
+        INSERT INTO reviews (session, turn, first_turn, space, status, cause, attempts, created_at, ended_at)
+        VALUES (:session, :turn, :turn - 9, :space, 'done', 'interval', 1, :at, :at)
+        """,
+        [row for row in answers if row["turn"] % 10 == 0],
+    )
+    db.executemany(
+        """
+        INSERT INTO writes (dedupe, space, kind, target, operations, origin, evidence, status, message, session,
+                            created_at, decided_by, decided_at, applied_at)
+        VALUES ('turn-' || :answers, :space, 'memory', 'memory',
+                '[{"action": "add", "content": "' || :text || '", "old_text": ""}]', 'foreground', :answers,
+                'applied', :answers, :session, :at, 'policy', :at, :at)
+        """,
+        [row for row in answers if row["turn"] % 20 == 0],
+    )
+
 
 def _sessions(db: sqlite3.Connection, begun: list[tuple[str, int, str, str | None]], *, turns: int) -> None:
     """Reviewed to their end; one that has no end is open."""

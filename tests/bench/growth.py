@@ -14,17 +14,17 @@ from pathlib import Path
 from statistics import median
 
 from gateway.chat import Chat
-from gateway.core import open_core
+from gateway.core import Core, open_core
 from gateway.home import Home
 from gateway.records import Role
-from gateway.store import messages
+from gateway.store import messages, outbox, reviews, writes
 from tests.bench import filling
 from tests.bench.rig import Figure, Running, Server, configure, hikae, in_ms, running, scratch
 
 CHATS = 10_000
 FEW, MANY, MANY_WHEN_QUICK = 10_000, 1_000_000, 100_000
-ROUNDS, TURNS = 8, 15
-APPENDS, STARTS = 300, 5
+ROUNDS, TURNS, NEWCOMERS = 24, 5, 16
+TIMES, STARTS = 300, 5
 GROWTH = 1.25
 """How much more the same may cost before we call it growth: two runs of the same thing differ by less."""
 
@@ -76,7 +76,8 @@ def stored_messages(*, quick: bool = False) -> list[Figure]:
                 filling.stored_messages(db, count)
             size = home.state_db.stat().st_size / 2**20
             print(f"{count:,} messages: {size:.0f} MB, {time.perf_counter() - began:.0f} s", file=sys.stderr)
-        append_few, append_many = _appends(*homes)
+        append_few, append_many = _side_by_side(_append, *homes)
+        look_few, look_many = _side_by_side(_look, *homes)
         ready_few, ready_many = _starts(*homes)
         with ExitStack() as bots:
             few, many = (bots.enter_context(bot(home.path)) for home in homes)
@@ -89,6 +90,7 @@ def stored_messages(*, quick: bool = False) -> list[Figure]:
         _figure(f"warm turn {name}, p50", turn_many, turn_few),
         _figure(f"first turn of a session {name}, p50", first_many, first_few),
         _figure(f"append {name}, p50", append_many, append_few),
+        _figure(f"look for something to do {name}, p50", look_many, look_few),
         _figure(f"ready {name}, median", ready_many, ready_few),
         Figure(f"gateway {name}", f"{memory_many:.0f} MB", f"{memory_few:.0f} MB", "≤ +20 MB", grown <= 20),
     ]
@@ -104,10 +106,10 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _in_turns(few: Bot, many: Bot, measure: Callable[[Bot, int], list[float]]) -> tuple[float, float]:
+def _in_turns(few: Bot, many: Bot, measure: Callable[[Bot, int], list[float]], rounds: int) -> tuple[float, float]:
     """The medians of something measured round by round on one and on the other."""
     found: tuple[list[float], list[float]] = ([], [])
-    for number in range(ROUNDS):
+    for number in range(rounds):
         for one, seconds in zip((few, many), found, strict=True):
             seconds += measure(one, number)
     return median(found[0]), median(found[1])
@@ -121,7 +123,7 @@ def _warm_turns(few: Bot, many: Bot) -> tuple[float, float]:
         return seconds
 
     measure(few, 0), measure(many, 0)
-    return _in_turns(few, many, measure)
+    return _in_turns(few, many, measure, ROUNDS)
 
 
 def _first_turns(few: Bot, many: Bot) -> tuple[float, float]:
@@ -131,7 +133,7 @@ def _first_turns(few: Bot, many: Bot) -> tuple[float, float]:
         seconds: list[float] = one.server.ask("/run", chats=1, turns=1, first=3000 + number)["latencies"]
         return seconds
 
-    return _in_turns(few, many, measure)
+    return _in_turns(few, many, measure, NEWCOMERS)
 
 
 def _starts(few: Home, many: Home) -> tuple[float, float]:
@@ -145,25 +147,39 @@ def _starts(few: Home, many: Home) -> tuple[float, float]:
     return median(found[0]), median(found[1])
 
 
-def _appends(few: Home, many: Home) -> tuple[float, float]:
-    """A message kept in a transaction of its own, in the owner's space."""
+def _side_by_side(act: Callable[[Core, int], None], few: Home, many: Home) -> tuple[float, float]:
+    """The median seconds of something done without a gateway."""
+    found: tuple[list[float], list[float]] = ([], [])
     with ExitStack() as cores:
         opened = [open_core(home) for home in (few, many)]
         for core in opened:
             cores.callback(core.close)
-        found: tuple[list[float], list[float]] = ([], [])
-        for number in range(APPENDS):
+        for number in range(TIMES):
             for core, seconds in zip(opened, found, strict=True):
-                new = messages.NewMessage(
-                    space=1,
-                    chat=Chat("telegram", str(filling.OWNER)),
-                    person=f"telegram:{filling.OWNER}",
-                    role=Role.ASSISTANT,
-                    text=f"word {number} of a message that is about as long as most of them are",
-                    at=datetime.now(UTC),
-                )
                 began = time.perf_counter()
-                with core.db.write() as tx:
-                    messages.keep(tx, new)
+                act(core, number)
                 seconds.append(time.perf_counter() - began)
     return median(found[0]), median(found[1])
+
+
+def _append(core: Core, number: int) -> None:
+    """A message kept in a transaction of its own, in the owner's space."""
+    new = messages.NewMessage(
+        space=1,
+        chat=Chat("telegram", str(filling.OWNER)),
+        person="",
+        role=Role.ASSISTANT,
+        text=f"word {number} of a message that is about as long as most of them are",
+        at=datetime.now(UTC),
+    )
+    with core.db.write() as tx:
+        messages.keep(tx, new)
+
+
+def _look(core: Core, _: int) -> None:
+    """What gateway and worker look for all the time: something to say, to review, to finish."""
+    with core.db.read() as rd:
+        outbox.waiting(rd, ("telegram",), datetime.now(UTC))
+        reviews.due(rd, datetime.now(UTC))
+        reviews.running(rd)
+        writes.unfinished(rd)

@@ -31,7 +31,7 @@ class Figure:
 
 
 def in_ms(seconds: float) -> str:
-    return f"{seconds * 1000:.1f} ms"
+    return f"{seconds * 1000:.1f} ms" if seconds >= 0.0005 else f"{seconds * 1e6:.0f} µs"
 
 
 class Server:

@@ -17,6 +17,7 @@ TURNS, CHATS = 240, 12
 SEED = 20261130
 STRANDED_AFTER_SECONDS = 60.0
 LOOK_SECONDS = 0.005
+A_TURN_SECONDS = 0.05
 
 
 async def test_bursts_are_answered_to_the_last_message(tmp_path: Path) -> None:
@@ -74,15 +75,18 @@ class Replies:
 
 
 async def _talk(bot: Bot, replies: Replies, person: int, share: int, chance: random.Random) -> list[str]:
-    """One chat: burst, silence until all of it is answered, next burst."""
+    """One chat: burst, silence until all of it is answered, next burst.
+
+    The last message of a burst comes when those before it may just be done: the moment at which a lane ends.
+    """
     said = 0
     while said < share:
-        for _ in range(min(chance.randint(1, MOST_WAITING), share - said)):
+        size = min(chance.choice((2, 2, 2, chance.randint(1, MOST_WAITING))), share - said)
+        for number in range(size):
+            if number == size - 1:
+                await asyncio.sleep(chance.uniform(0, size * A_TURN_SECONDS))
             bot.telegram.says(person, f"message {said}")
             said += 1
-            if chance.random() < 0.3:
-                # Long enough for a lane to come to its end between two messages.
-                await asyncio.sleep(chance.uniform(0, 0.05))
         try:
             async with asyncio.timeout(STRANDED_AFTER_SECONDS):
                 await replies.until(person, said)

@@ -1,0 +1,58 @@
+"""What is asked for each message or every few seconds reads no table from end to end, however full it is."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from gateway.chat import Chat
+from gateway.records import Role
+from gateway.store import messages, outbox, reviews, sessions, writes
+from gateway.store.db import Database, Transaction
+
+NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
+CHAT = Chat("telegram", "123")
+ASKED_OFTEN: dict[str, Callable[[Transaction], object]] = {
+    "messages of a platform": lambda tx: messages.of_platform(tx, CHAT, "1"),
+    "the next message": lambda tx: messages.next_waiting(tx, CHAT, (Role.USER,)),
+    "how many messages wait": lambda tx: messages.count_waiting(tx, CHAT),
+    "chats that wait": messages.waiting_chats,
+    "a transcript": lambda tx: messages.of_session(tx, "a session"),
+    "turns of a person": lambda tx: messages.user_turns_since(tx, ["telegram:123"], NOW),
+    "the open session": lambda tx: sessions.current(tx, CHAT),
+    "unreviewed turns": lambda tx: sessions.unreviewed(tx, "a session"),
+    "quiet sessions": lambda tx: sessions.quiet(tx, NOW),
+    "what is to be said": lambda tx: outbox.waiting(tx, ["telegram"], NOW),
+    "when it is to be said": lambda tx: outbox.next_due(tx, ["telegram"]),
+    "cards of a write": lambda tx: outbox.cards_of(tx, 1),
+    "staged writes": lambda tx: writes.staged(tx, None),
+    "staged writes of a space": lambda tx: writes.staged(tx, 1),
+    "unfinished writes": writes.unfinished,
+    "expired writes": lambda tx: writes.expire(tx, NOW),
+    "what a command decided": lambda tx: writes.decided_in(tx, 1),
+    "writes of a message": lambda tx: writes.of_message(tx, 1),
+    "due reviews": lambda tx: reviews.due(tx, NOW),
+    "running reviews": reviews.running,
+    "failed reviews": reviews.failed,
+    "open reviews": lambda tx: reviews.for_space(tx, None),
+    "counted reviews": reviews.counts,
+}
+
+
+@pytest.mark.parametrize("name", ASKED_OFTEN)
+def test_what_is_asked_often_reads_no_whole_table(db: Database, name: str) -> None:
+    """The cost of a turn and of an idle bot must not grow with the years (design.md, section 9)."""
+    asked: list[str] = []
+    with db.write() as tx:
+        tx.connection.set_trace_callback(asked.append)
+        ASKED_OFTEN[name](tx)
+        tx.connection.set_trace_callback(None)
+        plans = [row["detail"] for sql in asked for row in tx.rows(f"EXPLAIN QUERY PLAN {sql}")]
+
+    assert plans
+    assert [step for step in plans if step.startswith("SCAN ") and _is_table(step)] == []
+
+
+def _is_table(step: str) -> bool:
+    """A scan of a partial index reads only what is open; json_each and our own WITH are no tables."""
+    return not any(word in step for word in (" USING ", "json_each", "heads", "VIRTUAL", "CONSTANT"))
