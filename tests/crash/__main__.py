@@ -2,7 +2,7 @@
 With --frozen or --bursts, the long form of that test instead.
 
 One home lives through everything: a SIGKILL at a named step or at a random moment, of the gateway with all its
-children, of a worker or of Redis; Redis wiped; the database held by another program; the disk's limit reached.
+children, of a worker or of Redis; Redis wiped; the database held by another program; the disk full.
 After each fault the bot is started again (if it died) and the promises are checked.
 """
 
@@ -108,6 +108,16 @@ class Trouble:
             time.sleep(self.chance.uniform(0.2, 2))
             db.execute("ROLLBACK")
 
+    def disk_full(self) -> None:
+        """No file of the gateway may grow for up to two seconds."""
+        with suppress(ProcessLookupError):
+            self.one.here.limit_files(self.one.process, 1)
+            self.say_something()
+            time.sleep(self.chance.uniform(0.2, 2))
+            self.one.here.limit_files(self.one.process)
+        if self.one.died():  # one that was just starting could not even say so
+            self.one.start("up")
+
     def _kill_and_start(self) -> None:
         self.one.kill()
         self.one.start("up")
@@ -147,6 +157,7 @@ def _run(one: World, trouble: Trouble, faults: int) -> int:
         (trouble.a_worker, 3),
         (trouble.redis_wiped, 1),
         (trouble.database_held, 1),
+        (trouble.disk_full, 1),
     )
     one.start("up")
     problems: list[str] = []
