@@ -86,7 +86,7 @@ class Turns:
                 thought = await self._think(turn)  # slow; commits each round as it ends
             if thought is None:
                 return
-            due = await surely(self._finish, *thought)  # commit: answer, outbox, review due
+            due = await surely(self._finish, *thought, session_lock)  # commit: answer, outbox, review due
         self.said()
         if due is not None:
             await self.ring(due)
@@ -255,8 +255,11 @@ class Turns:
 
     # -- finish ----------------------------------------------------------------------------------------
 
-    def _finish(self, turn: Turn, answer: ModelAnswer) -> ReviewJob | None:
-        """Commit the answer with all that follows from it; the review to ring for, if one is due."""
+    def _finish(self, turn: Turn, answer: ModelAnswer, session_lock: ExitStack) -> ReviewJob | None:
+        """Commit the answer with all that follows from it, and let go of the session.
+
+        Returns the review to ring for, if one is due.
+        """
         now = self.clock.now()
         text = answer.text + (words.text("turn.cut", self._language) if answer.truncated else "")
         due: ReviewJob | None = None
@@ -269,6 +272,7 @@ class Turns:
             self._say(tx, turn, answer_id, now)
             due = self._review_due(tx, turn, now)
         failpoints.reach("turn.answer_committed")
+        session_lock.close()
         return due
 
     def _say(self, tx: Transaction, turn: Turn, answer_id: int | None, now: datetime) -> None:

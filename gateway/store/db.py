@@ -27,7 +27,7 @@ WAIT_SECONDS = 10.0
 MOST_IN_A_COMMIT = 32
 """After so many the lock is given up for a moment, so that other processes come to their turn."""
 PATIENCE_SECONDS = 1.0
-_IDLE_READERS = 4
+_IDLE_READERS = 16
 
 
 class _Group:
