@@ -43,6 +43,7 @@ CLEAN = Verdict(Level.CLEAN)
 SECRET = "reason.secret"
 
 
+@functools.lru_cache(maxsize=512)  # every write and every prompt looks at the same few entries again
 def check(text: str) -> Verdict:
     """The verdict on a text that is to enter a prompt."""
     if has_secret(text):
