@@ -83,15 +83,7 @@ class Intake:
         role = Role.USER if command is None else Role.COMMAND
         with self.db.write() as tx:
             space = self.access.space_of(tx, message.person, now)
-            people.keep_chat(
-                tx,
-                message.chat,
-                private=True,
-                person=message.person.key,
-                space=space.id,
-                language="",
-                at=now,
-            )
+            _know_chat(tx, message, space, now)
             if role is Role.USER and self._turned_away(tx, message, standing, space, now):
                 return None
             messages.keep(tx, _row(message, role, space))
@@ -152,15 +144,7 @@ class Intake:
             space = owner_space(tx, now)
             welcome = redeemed is Redeemed.WELCOME
             if welcome:
-                people.keep_chat(
-                    tx,
-                    message.chat,
-                    private=True,
-                    person=message.person.key,
-                    space=space.id,
-                    language="",
-                    at=now,
-                )
+                _know_chat(tx, message, space, now)
             outbox.put(
                 tx,
                 NewOutgoing(
@@ -215,6 +199,12 @@ def _nothing_given_up() -> Iterator[None]:
         yield
     except Unusable as error:
         raise StoreBusy(str(error), after=UNUSABLE_WAIT_SECONDS) from error
+
+
+def _know_chat(tx: Transaction, message: IncomingMessage, space: Space, now: datetime) -> None:
+    """Keep whose private chat it is and when it was used last."""
+    person = message.person.key
+    people.keep_chat(tx, message.chat, private=True, person=person, space=space.id, language="", at=now)
 
 
 def _row(message: IncomingMessage, role: Role, space: Space) -> messages.NewMessage:

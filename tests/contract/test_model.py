@@ -87,7 +87,7 @@ class ModelContract:
         """A phone may send half an emoji; neither the request nor the answer may break on it."""
         answer = await subject.model.think(request(RequestMessage("user", "hello \ud83d there")))
 
-        answer.text.encode("utf-8")
+        assert answer.text.encode("utf-8")
 
     async def test_doctor_can_reach_it(self, subject: Subject) -> None:
         """`hikae doctor` shows "ok" for an empty sentence."""
@@ -95,8 +95,10 @@ class ModelContract:
 
     async def test_closing_twice_is_fine(self, subject: Subject) -> None:
         """Both composition roots close what they built, also after a failed start."""
-        await subject.model.close()
-        await subject.model.close()
+        closing = [asyncio.create_task(subject.model.close()) for _ in range(2)]
+        await asyncio.wait(closing)
+
+        assert [task.exception() for task in closing] == [None, None]
 
 
 class TestOfflineModel(ModelContract):

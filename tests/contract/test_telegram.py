@@ -298,6 +298,8 @@ class TestTroubleWithPolls:
             telegram.says(ADA, "hello")
             await telegram.wait_for(lambda: receiver.messages)
 
+        assert [message.own_text for message in receiver.messages] == ["hello"]
+
     async def test_health_comes_from_the_last_answered_poll(self, telegram: FakeTelegram) -> None:
         """A loop that hangs says nothing; its silence must."""
         clock = SteppedClock()
@@ -472,6 +474,8 @@ class TestReading:
             await telegram.wait_for(lambda: receiver.messages)
             await telegram.wait_for(lambda: "telegram.tap_not_acknowledged" in caplog.messages)
 
+        assert [message.own_text for message in receiver.messages] == ["next"]
+
 
 class TestShowing:
     """What is sent looks as meant, or at least arrives."""
@@ -606,8 +610,10 @@ async def test_a_slow_acknowledgement_holds_up_nobody(telegram: FakeTelegram) ->
     async with running(build(telegram), receiver):
         telegram.press(ADA, {"chat": {"id": ADA, "type": "private"}, "message_id": 3, "date": 0}, "x")
         telegram.says(ADA, "hello")
-        async with asyncio.timeout(5):
-            await telegram.wait_for(lambda: receiver.messages)
+        await telegram.wait_for(lambda: receiver.messages, 5)
+
+    assert [message.own_text for message in receiver.messages] == ["hello"]
+    assert telegram.toasts == {}
 
 
 PHOTO = [{"file_id": "f", "file_unique_id": "u", "width": 90, "height": 90}]

@@ -138,7 +138,8 @@ def test_a_disk_without_room_loses_nothing(tmp_path: Path) -> None:
         one.remember("cat")
         one.chat("good morning")
         one.remember("horse")
-        time.sleep(2)
+        polls = len(one.telegram.called("getUpdates"))
+        until(lambda: len(one.telegram.called("getUpdates")) >= polls + 3)  # it has tried, and tried again
         assert one.telegram.unconfirmed or not one.is_quiet()
         filler.unlink()
         one.settle()

@@ -235,13 +235,20 @@ async def test_what_was_turned_away_stays_turned_away(tmp_path: Path) -> None:
 # -- delivery and the database ---------------------------------------------------------------------------
 
 
+class FullDisk(threading.Event):
+    """Set while the disk is full; counts the commits that it refused."""
+
+    refusals = 0
+
+
 @contextlib.contextmanager
-def a_full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+def a_full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[FullDisk]:
     """While the event is set, nothing can be committed."""
-    full, write = threading.Event(), Database.write
+    full, write = FullDisk(), Database.write
 
     def refusing(self: Database) -> contextlib.AbstractContextManager[Transaction]:
         if full.is_set():
+            full.refusals += 1
             raise StoreBusy("state.db: the disk is full. Nothing was changed.", after=0.05)
         return write(self)
 
@@ -288,7 +295,7 @@ async def test_an_answer_that_cannot_be_committed_is_not_asked_for_again(
             await gate.reached()
             full.set()
             gate.open()
-            await asyncio.sleep(0.5)
+            await bot.until(lambda: full.refusals > 5)
             full.clear()
             await bot.settles()
 
@@ -351,7 +358,9 @@ async def test_a_turn_that_ends_while_the_bot_ends_is_still_said(tmp_path: Path)
         await bot.start()
 
 
-async def test_not_even_an_apology_that_fails_ends_the_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_not_even_an_apology_that_fails_ends_the_bot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     """One damaged row must not take everybody's bot down, at each start again."""
     keep = messages.erase_words
 
@@ -367,8 +376,7 @@ async def test_not_even_an_apology_that_fails_ends_the_bot(tmp_path: Path, monke
         monkeypatch.setattr(messages, "erase_words", breaks)
         monkeypatch.setattr(bot.gateway.lanes, "_handle", renders_not)
         bot.telegram.says(ANNA, "hello")
-        await bot.until(lambda: not bot.telegram.unconfirmed)
-        await asyncio.sleep(0.3)
+        await bot.until(lambda: "lane.broken" in caplog.messages)
 
         assert bot._running is not None
         assert not bot._running.done()
