@@ -3,6 +3,7 @@
 Only data. Translating is `platforms/`, deciding is `conversation/`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -52,6 +53,8 @@ class How(StrEnum):
 
     OWN = "own"
     QUOTED = "quoted"
+    ATTACHED = "attached"
+    """No words: the kind of something that came with the message and that we cannot read."""
     FORWARDED = "forwarded"
     TOOL = "tool"
     RECALLED = "recalled"
@@ -80,6 +83,14 @@ class IncomingMessage:
     """False for a group message that neither mentions nor answers the bot."""
     language: str = ""
     """What the platform says about the person's language, e.g. "en-GB"; "" when it says nothing."""
+    speaker: str = ""
+    """The name that others see; said to the model in groups. Anybody may call themselves anything."""
+    server: str = ""
+    """The Discord server that the chat is in, "" elsewhere."""
+    album: str = ""
+    """What all messages of one album have in common, "" for a message of its own."""
+    via: str = ""
+    """The only way on which a private command may be answered (Discord's interaction token), "" for the chat."""
     session: str = ""
     """The session to go on with, where the person named one (`hikae chat --resume`)."""
 
@@ -109,6 +120,54 @@ class Button:
 
     label: str
     data: str
+    asks: bool = False
+    """Whether a press asks for text first (`Receiver.dialog`), where the platform has dialogs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """A question for text, as a platform's dialog shows it; the answer comes back as a tap with `text`."""
+
+    title: str
+    label: str
+    text: str
+    """What stands in the field at first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """One line of an autocompletion."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommandOption:
+    """What may follow a command: `name` is ids, text, code or value (design.md 6.4)."""
+
+    name: str
+    summary: Mapping[str, str]
+    """What it is, by language."""
+    required: bool = False
+    completes: bool = False
+    """Whether `Receiver.suggest` knows what may stand there."""
+    choices: tuple[str, ...] = ()
+    """The only things that may stand there; empty for anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSpec:
+    """One chat command as a platform's own menu shows it."""
+
+    name: str
+    summary: Mapping[str, str]
+    """One line, by language."""
+    options: tuple[CommandOption, ...] = ()
+    parts: tuple["CommandSpec", ...] = ()
+    """Subcommands. With these, a platform whose commands cannot have both calls the bare command `show`."""
+    private: bool = True
+    """Whether only the person who gave it sees the answer, where others read along."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +182,8 @@ class OutgoingMessage:
     silent: bool = False
     edits: str = ""
     """The platform message id to change instead of sending a new message; "" to send."""
+    via: str = ""
+    """Send it on this way only (`IncomingMessage.via`)."""
     aside: bool = False
     """True for notices and cards: the terminal prints these on stderr."""
     escaped: bool = False

@@ -62,7 +62,15 @@ class TryLater(GatewayError):
 
 
 class PlatformBusy(TryLater):
-    """A chat network asks us to wait, or did not answer."""
+    """A chat network asks us to wait, or did not answer.
+
+    `everywhere`: the whole network asks, not one chat. `unsure`: what was sent may have arrived all the same.
+    """
+
+    def __init__(self, reason: str, *, after: float = 1.0, everywhere: bool = False, unsure: bool = False) -> None:
+        self.everywhere = everywhere
+        self.unsure = unsure
+        super().__init__(reason, after=after)
 
 
 class ModelBusy(TryLater):
@@ -83,6 +91,18 @@ class Broken(GatewayError):
 
 class ChatGone(GatewayError):
     """A platform will never deliver to this chat again (blocked, deleted, never opened)."""
+
+
+class ChatMoved(GatewayError):
+    """The chat has another id from now on: a Telegram group became a supergroup."""
+
+    def __init__(self, to: str) -> None:
+        self.to = to
+        super().__init__("the chat has another id now")
+
+
+class WayClosed(GatewayError):
+    """The way on which a private command had to be answered has run out; its answer goes nowhere else."""
 
 
 class ModelRefused(GatewayError):

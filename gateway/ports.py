@@ -3,12 +3,12 @@
 Adapters live in `platforms/`, `llm/`, `providers/` and `rq_queue`; built only by `app` and `workers.runtime`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from gateway.chat import Chat, IncomingMessage, OutgoingMessage, Tap
+from gateway.chat import Chat, Dialog, IncomingMessage, OutgoingMessage, Person, Suggestion, Tap
 from gateway.jobs import Job
 from gateway.records import ToolCall
 
@@ -30,6 +30,28 @@ class Receiver(Protocol):
 
     async def tap(self, tap: Tap) -> str:
         """Take one tap. Returns the toast to show the person ("" for none). Raises TryLater as above."""
+        ...
+
+    async def edit(self, message: IncomingMessage) -> None:
+        """A person changed a message, kept or not: this is how it reads now. Raises TryLater as above."""
+        ...
+
+    async def moved(self, platform: str, from_id: str, to_id: str) -> None:
+        """A chat has another id from now on, however often this is said. Raises TryLater as above."""
+        ...
+
+    async def dialog(self, tap: Tap) -> Dialog | str:
+        """The question that a button with `asks` opens, or the toast that says why not."""
+        ...
+
+    async def suggest(
+        self, person: Person, chat: Chat, server: str, command: str, typed: str
+    ) -> Sequence[Suggestion]:
+        """What may follow `command` ("memory approve"), for who typed that much; nothing for a stranger."""
+        ...
+
+    async def last_kept(self, platform: str) -> Mapping[Chat, str]:
+        """In each known chat and thread of a platform, the id of the newest message that was kept."""
         ...
 
 
@@ -54,7 +76,8 @@ class Platform(Protocol):
     async def send(self, message: OutgoingMessage) -> str:
         """Deliver one message (or change one, `edits`); returns the platform's message id.
 
-        Raises PlatformBusy (wait `.after` seconds, then again) and ChatGone (never again).
+        Waits for its turn where the platform bounds how often we may speak. Raises PlatformBusy (wait `.after`
+        seconds, then again), ChatGone (never again), ChatMoved and WayClosed.
         """
         ...
 

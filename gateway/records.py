@@ -157,6 +157,13 @@ class Message:
     tool_call_id: str = ""
     tool_name: str = ""
     platform_id: str = ""
+    album: str = ""
+    speaker: str = ""
+    """The name under which it was said in a group."""
+    via: str = ""
+    """See IncomingMessage."""
+    part_of: int | None = None
+    """The message that this one was joined to."""
     answers: int | None = None
     """The user message that this final answer answers."""
     done: Done | None = None
@@ -306,6 +313,8 @@ class Outgoing:
     values: Mapping[str, object]
     """Numbers, names of settings, ids. Never anybody's words."""
     reply_to: str
+    via: str
+    """The only way on which it may be said; "" for the chat."""
     status: str
     """waiting | delivered | dropped | gone"""
     attempts: int
@@ -328,6 +337,7 @@ class NewOutgoing:
     edits: int | None = None
     values: Mapping[str, object] | None = None
     reply_to: str = ""
+    via: str = ""
 
 
 @dataclass(frozen=True, slots=True)

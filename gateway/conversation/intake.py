@@ -6,12 +6,12 @@ Returning means: committed, or refused for good. What is kept goes on in a lane;
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gateway import failpoints
-from gateway.chat import How, IncomingMessage, Tap
+from gateway.chat import Chat, Dialog, How, IncomingMessage, Person, Suggestion, Tap
 from gateway.conversation import commands, firstwords
 from gateway.conversation import taps as tap_rules
 from gateway.conversation.access import Access, Redeemed, Standing, owner_space
@@ -61,6 +61,26 @@ class Intake:
             return say(refused.key, self.settings.display.language, **refused.values)
         self.lanes.wake(tap.chat, Kind.COMMANDS)
         return ""
+
+    async def edit(self, message: IncomingMessage) -> None:
+        """See ports.Receiver."""
+
+    async def moved(self, platform: str, from_id: str, to_id: str) -> None:
+        """See ports.Receiver."""
+
+    async def dialog(self, tap: Tap) -> Dialog | str:
+        """See ports.Receiver."""
+        return say("tap.unknown", self.settings.display.language)
+
+    async def suggest(
+        self, person: Person, chat: Chat, server: str, command: str, typed: str
+    ) -> Sequence[Suggestion]:
+        """See ports.Receiver."""
+        return ()
+
+    async def last_kept(self, platform: str) -> Mapping[Chat, str]:
+        """See ports.Receiver."""
+        return {}
 
     # -- messages --------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ NO_WORDS = ""
 _WITH_WORDS = {
     "entries": {"known_files": "text"},
     "ledger": {"writes": "operations original quote before after"},
-    "messages": {"messages": "text pieces stamp sent tool_calls"},  # a stamp may hold a speaker's name
+    "messages": {"messages": "text pieces stamp sent tool_calls speaker"},  # a stamp may hold a speaker's name
     "outbox": {"chunks": "text"},
     "prompts": {"sessions": "system_prompt tools", "former_prompts": "system_prompt tools"},
     "requests": {"forgets": "passage"},
@@ -28,9 +28,12 @@ _WITHOUT_WORDS = {
     "forgets": "by status requested_at done_at",
     "former_prompts": "session",
     "known_files": "target sha256 at",
-    "messages": "platform chat thread person role at session tool_call_id tool_name platform_id done done_at",
+    "messages": "platform chat thread person role at session tool_call_id tool_name platform_id done done_at "
+    "album via",
     "outbox": "dedupe kind platform chat thread token session values reply_to status due_at created_at "
-    "delivered_at",
+    "delivered_at via",
+    "pairings": "code platform id chat created_at expires_at decided_at",
+    "pauses": "platform until",
     "people": "platform id role since greeted_at wrong_since",
     "reviews": "session status cause claim lease_until retry_at reason created_at ended_at",
     "sessions": "id platform chat thread member opened_at ended_at end_reason frozen_at last_at model",

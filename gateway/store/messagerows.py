@@ -42,6 +42,9 @@ class NewMessage:
     tool_name: str = ""
     answers: int | None = None
     done: Done | None = None
+    album: str = ""
+    speaker: str = ""
+    via: str = ""
 
 
 def place_of(chat: Chat) -> dict[str, object]:
@@ -68,6 +71,9 @@ def columns_of(new: NewMessage) -> Mapping[str, object]:
         "platform_id": None if new.platform_id is None else clean(new.platform_id),
         "answers": new.answers,
         "done": new.done,
+        "album": new.album,
+        "speaker": clean(new.speaker),
+        "via": new.via,
         "done_at": optional_time_text(new.at if new.done else None),
     }
 
@@ -91,6 +97,10 @@ def message_of(row: sqlite3.Row) -> Message:
         tool_call_id=row["tool_call_id"],
         tool_name=row["tool_name"],
         platform_id=row["platform_id"] or "",
+        album=row["album"],
+        speaker=row["speaker"],
+        via=row["via"],
+        part_of=row["part_of"],
         answers=row["answers"],
         done=Done(row["done"]) if row["done"] else None,
     )

@@ -29,10 +29,10 @@ def keep(tx: Transaction, new: NewMessage) -> int | None:
         """
         INSERT INTO messages (id, platform, chat, thread, person, role, text, pieces, stamp, sent, at, session,
                               turn, round, generation, tool_calls, tool_call_id, tool_name, platform_id,
-                              answers, done, done_at)
+                              answers, done, done_at, album, speaker, via)
         VALUES (:id, :platform, :chat, :thread, :person, :role, :text, :pieces, :stamp, :sent, :at, :session,
                 :turn, :round, :generation, :tool_calls, :tool_call_id, :tool_name, :platform_id,
-                :answers, :done, :done_at)
+                :answers, :done, :done_at, :album, :speaker, :via)
         """,
         {"id": id, **columns_of(new)},
     )
@@ -136,7 +136,7 @@ def erase_words(tx: Transaction, id: int) -> None:
     """Forget what a command or tap said, once it is answered. Words of a transcript stay."""
     tx.execute(
         """
-        UPDATE messages SET text = '', pieces = '[]', stamp = '', sent = NULL
+        UPDATE messages SET text = '', pieces = '[]', stamp = '', sent = NULL, via = ''
          WHERE id = ? AND role IN ('command', 'tap')
         """,
         (id,),

@@ -24,9 +24,9 @@ def put(tx: Transaction, new: NewOutgoing) -> int | None:
     row = tx.row(
         """
         INSERT INTO outbox (dedupe, kind, platform, chat, thread, space, token, message, write, session,
-                            review_turn, edits, "values", reply_to, due_at, created_at)
+                            review_turn, edits, "values", reply_to, via, due_at, created_at)
         VALUES (:dedupe, :kind, :platform, :chat, :thread, :space, :token, :message, :write, :session,
-                :review_turn, :edits, :values, :reply_to, :at, :at)
+                :review_turn, :edits, :values, :reply_to, :via, :at, :at)
             ON CONFLICT (dedupe) DO NOTHING
         RETURNING id
         """,
@@ -45,6 +45,7 @@ def put(tx: Transaction, new: NewOutgoing) -> int | None:
             "edits": new.edits,
             "values": values_text(new.values),
             "reply_to": new.reply_to,
+            "via": new.via,
             "at": time_text(new.created_at),
         },
     )
@@ -226,7 +227,7 @@ def waiting_chat_ids(rd: Reader, platform: str) -> list[str]:
 def _end(tx: Transaction, id: int, status: str, at: datetime) -> bool:
     tx.execute("UPDATE chunks SET text = '' WHERE outgoing = ?", (id,))
     return tx.changed(
-        "UPDATE outbox SET status = :status, delivered_at = :at WHERE id = :id AND status = 'waiting'",
+        "UPDATE outbox SET status = :status, delivered_at = :at, via = '' WHERE id = :id AND status = 'waiting'",
         {"id": id, "status": status, "at": time_text(at)},
     )
 
@@ -245,6 +246,7 @@ def _outgoing(row: sqlite3.Row) -> Outgoing:
         edits=row["edits"],
         values=values_of(row["values"]),
         reply_to=row["reply_to"],
+        via=row["via"],
         status=row["status"],
         attempts=row["attempts"],
         due_at=time_of(row["due_at"]),

@@ -4,7 +4,7 @@ A subclass gives a `network` fixture: a `Network`, the fake with the few things 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 import pytest
 
-from gateway.chat import Button, Chat, IncomingMessage, OutgoingMessage, Person, Tap
+from gateway.chat import Button, Chat, Dialog, IncomingMessage, OutgoingMessage, Person, Suggestion, Tap
 from gateway.errors import ChatGone, ConfigError, PlatformBusy, TryLater
 from gateway.ports import Platform
 
@@ -60,6 +60,15 @@ class ScriptedReceiver:
 
     messages: list[IncomingMessage] = field(default_factory=list)
     taps: list[Tap] = field(default_factory=list)
+    edits: list[IncomingMessage] = field(default_factory=list)
+    moves: list[tuple[str, str, str]] = field(default_factory=list)
+    asked: list[Tap] = field(default_factory=list)
+    """Presses on buttons that open a dialog."""
+    typed: list[tuple[Person, str, str]] = field(default_factory=list)
+    """Who typed what behind which command."""
+    question: Dialog | str = ""
+    suggestions: Sequence[Suggestion] = ()
+    kept: Mapping[Chat, str] = field(default_factory=dict)
     toast: str = ""
     refusals: int = 0
     """How many of the next things cannot be kept."""
@@ -74,6 +83,27 @@ class ScriptedReceiver:
         self._refuse_if_told(tap.id)
         self.taps.append(tap)
         return self.toast
+
+    async def edit(self, message: IncomingMessage) -> None:
+        self._refuse_if_told(message.id)
+        self.edits.append(message)
+
+    async def moved(self, platform: str, from_id: str, to_id: str) -> None:
+        self._refuse_if_told(from_id)
+        self.moves.append((platform, from_id, to_id))
+
+    async def dialog(self, tap: Tap) -> Dialog | str:
+        self.asked.append(tap)
+        return self.question
+
+    async def suggest(
+        self, person: Person, chat: Chat, server: str, command: str, typed: str
+    ) -> Sequence[Suggestion]:
+        self.typed.append((person, command, typed))
+        return self.suggestions
+
+    async def last_kept(self, platform: str) -> Mapping[Chat, str]:
+        return self.kept
 
     def _refuse_if_told(self, what: str) -> None:
         if self.refusals:

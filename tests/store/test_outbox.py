@@ -49,6 +49,7 @@ def test_a_thing_to_say_comes_back_as_it_was_put(db: Database) -> None:
             edits=card,
             values={"redrawn": 1},
             reply_to="77",
+            via="",
             status="waiting",
             attempts=0,
             due_at=NINE,
