@@ -28,6 +28,7 @@ from gateway.core import services_of as services_of
 from gateway.errors import ConfigError, GatewayError, NotFound, Refused, TryLater
 from gateway.housekeeping import Housekeeping
 from gateway.jobs import ReviewJob
+from gateway.platforms.gates import TELEGRAM_RATES, Rates
 from gateway.platforms.terminal import TerminalPlatform
 from gateway.ports import JobQueue, Model, Platform
 from gateway.records import Role
@@ -82,7 +83,9 @@ class Gateway:
         )
         router = Router(services, turns, self.delivery.wake, self._ring)
         self.lanes = router.lanes = Lanes(router.next_waiting, router.handle, router.give_up)
-        self.intake = Intake(core.db, core.loaded.settings, access, self.lanes, core.clock, self.delivery.wake)
+        self.intake = Intake(
+            core.db, core.loaded.settings, access, self.lanes, core.clock, self.delivery.wake, turns.begin_at_once
+        )
         self.housekeeping = Housekeeping(
             core.db,
             core.memory,
@@ -202,12 +205,13 @@ def _first_of_group(group: BaseExceptionGroup[GatewayError]) -> GatewayError:
 # -- processes -------------------------------------------------------------------------------------------
 
 
-async def serve(core: Core, *, with_worker: bool, ready: Ready, slow: Ready) -> None:
+async def serve(core: Core, *, with_worker: bool, ready: Ready, slow: Ready, rates: Rates | None = None) -> None:
     """Run the gateway until SIGTERM or SIGINT. Raises ConfigError when no platform is left to talk on.
 
-    `slow` is called with each platform that is not connected after a few seconds.
+    `slow` is called with each platform that is not connected after a few seconds. `rates` bound how often the
+    bot may speak, where its platform's own rates do not (benchmarks open the gates).
     """
-    gateway = Gateway(core, llm.build(core.loaded.settings.chat_model()), _queue(core), _platforms(core))
+    gateway = Gateway(core, llm.build(core.loaded.settings.chat_model()), _queue(core), _platforms(core, rates))
     stopping = _stop_signal()
     loop = asyncio.get_running_loop()
     waiting = {platform: loop.call_later(SLOW_SECONDS, slow, platform) for platform in gateway.platforms.values()}
@@ -234,6 +238,7 @@ async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = F
         once=terminal.once,
         session=terminal.session,
         history=core.home.terminal_history if terminal.once is None else None,
+        language=core.loaded.settings.display.language,
     )
     model = llm.build(core.loaded.settings.chat_model())
     gateway = Gateway(
@@ -284,23 +289,56 @@ class Talked:
     """False when something that was said could not be kept."""
 
 
-def _platforms(core: Core) -> dict[str, Platform]:
+def _platforms(core: Core, rates: Rates | None) -> dict[str, Platform]:
     """The platforms that have a token."""
     wanted = core.loaded.settings
-    token = wanted.secret(wanted.platforms.telegram.token_env)
-    if not token:
-        return {}
-    from gateway.platforms.telegram import TelegramPlatform
+    built: dict[str, Platform] = {}
+    if wanted.secret(wanted.platforms.telegram.token_env):
+        built["telegram"] = _telegram(core, rates)
+    if wanted.secret(wanted.platforms.discord.token_env):
+        built["discord"] = _discord(core)
+    return built
 
-    menu = commands.menu(wanted.display.language)
-    base_url = wanted.platforms.telegram.base_url
-    token_setting = wanted.platforms.telegram.token_env
-    return {"telegram": TelegramPlatform(token, base_url, core.clock, menu, token_setting=token_setting)}
+
+def _telegram(core: Core, rates: Rates | None) -> Platform:
+    # Its SDK is loaded only where it is used.
+    from gateway.platforms.telegram import TelegramPlatform, WebhookAddress
+
+    wanted = core.loaded.settings
+    chosen = wanted.platforms.telegram
+    hook = chosen.webhook
+    calls_us = WebhookAddress(hook.url, hook.port, wanted.secret(hook.secret_env))
+    return TelegramPlatform(
+        wanted.secret(chosen.token_env),
+        chosen.base_url,
+        core.clock,
+        commands.specs(),
+        token_setting=chosen.token_env,
+        webhook=calls_us if chosen.mode == "webhook" else None,
+        rates=rates or TELEGRAM_RATES,
+    )
+
+
+def _discord(core: Core) -> Platform:
+    from gateway.platforms.discord import DiscordPlatform
+
+    wanted = core.loaded.settings
+    chosen = wanted.platforms.discord
+    return DiscordPlatform(
+        wanted.secret(chosen.token_env),
+        chosen.base_url,
+        chosen.gateway_url,
+        core.clock,
+        commands.specs(),
+        token_setting=chosen.token_env,
+    )
 
 
 def has_platform(core: Core) -> bool:
     """Whether a chat platform has a token."""
-    return bool(core.loaded.settings.secret(core.loaded.settings.platforms.telegram.token_env))
+    wanted = core.loaded.settings
+    tokens = (wanted.platforms.telegram.token_env, wanted.platforms.discord.token_env)
+    return any(wanted.secret(token) for token in tokens)
 
 
 def check_resumable(core: Core, session_id: str) -> None:

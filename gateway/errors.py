@@ -108,10 +108,10 @@ class WayClosed(GatewayError):
 class ModelRefused(GatewayError):
     """The model's server says no and will say it again: wrong key, unknown model, bad request.
 
-    `status` is the HTTP status, `hint` our own words on what to check; never the server's text.
+    `status` is the HTTP status, `hint` what to check: a key of the catalog under `hint.`, never the server's text.
     """
 
     def __init__(self, status: int, hint: str) -> None:
         self.status = status
         self.hint = hint
-        super().__init__(f"the model's server answered {status}: {hint}")
+        super().__init__(f"the model's server answered {status}: {words.text(hint, 'en')}")

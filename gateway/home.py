@@ -102,6 +102,10 @@ class Home:
         """The folder of a space: `memories/` for the owner's, `spaces/<name>/` for every other."""
         return self.path / "memories" if space == "owner" else self.path / "spaces" / _one_part(space)
 
+    def skills_dir(self, space: str) -> Path:
+        """The skills of a space: `skills/` for the owner's, `spaces/<name>/skills/` for every other."""
+        return self.skills if space == "owner" else self.space_dir(space) / "skills"
+
     def memory_file(self, space: str, target: str) -> Path:
         """MEMORY.md or USER.md of a space. `target` is a `records.Target`, which lives above this module."""
         return self.space_dir(space) / f"{_one_part(target).upper()}.md"

@@ -11,10 +11,11 @@ from datetime import timedelta
 
 from gateway import policy
 from gateway.jobs import ReviewJob
+from gateway.memory import cards
 from gateway.memory.writing import Memory
 from gateway.ports import Clock, JobQueue
 from gateway.settings import Settings
-from gateway.store import reviews, sessions
+from gateway.store import outbox, reviews, sessions
 from gateway.store.db import Database, Unusable
 
 log = logging.getLogger(__name__)
@@ -54,12 +55,23 @@ class Housekeeping:
             await asyncio.sleep(EVERY_SECONDS)
 
     def tidy(self) -> None:
-        """Once a minute: finish and expire writes, make quiet chats' reviews due, ring lost jobs, checkpoint."""
+        """Once a minute: finish and expire writes, remind of waiting ones, ring lost jobs, checkpoint.
+
+        Quiet chats' reviews become due.
+        """
         self.recover()
         self.memory.expire()
+        self._remind()
         self._review_quiet_chats()
         self._ring_due()
         self.db.checkpoint()
+
+    def _remind(self) -> None:
+        with self.db.read() as rd:
+            due = cards.reminders(rd, self.clock.now(), self.settings.zone())
+        for reminder in due:
+            with self.db.write() as tx:
+                outbox.put(tx, reminder)
 
     def _review_quiet_chats(self) -> None:
         minutes = self.settings.memory.idle_review_minutes

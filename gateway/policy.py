@@ -6,7 +6,7 @@ reason or as flags.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -25,23 +25,36 @@ class Said:
     text: str
 
 
-def own_words(rows: Iterable[Message]) -> tuple[Said, ...]:
-    """What people said in their own words in these rows of a transcript, in their order."""
-    said = ((row, "\n".join(_pieces(row, own=True))) for row in rows if row.role is Role.USER)
+def own_words(rows: Iterable[Message], whose: Collection[str] | None = None) -> tuple[Said, ...]:
+    """What the space's person said in their own words in these rows of a transcript, in their order.
+
+    `whose`: that person's accounts where others speak, too (in a group: the owner's); None: all is theirs.
+    """
+    theirs = (row for row in rows if row.role is Role.USER and _is_theirs(row, whose))
+    said = ((row, "\n".join(_pieces(row, own=True))) for row in theirs)
     return tuple(Said(row.id, row.person, text) for row, text in said if text)
 
 
-def foreign_words(rows: Sequence[Message]) -> tuple[str, ...]:
-    """What was quoted or forwarded into these rows of a transcript, and what tools fetched; memory's own results
-    are not foreign."""
+def foreign_words(rows: Sequence[Message], whose: Collection[str] | None = None) -> tuple[str, ...]:
+    """What was quoted or forwarded into these rows of a transcript, what somebody else said (`whose` as above),
+    and what tools fetched; memory's own results are not foreign."""
     fetched = (row.text for row in rows if row.role is Role.TOOL and row.tool_name != "memory")
-    return (*(text for row in rows if row.role is Role.USER for text in _pieces(row, own=False)), *fetched)
+    return (*(text for row in rows if row.role is Role.USER for text in _not_theirs(row, whose)), *fetched)
+
+
+def _not_theirs(row: Message, whose: Collection[str] | None) -> list[str]:
+    quoted = _pieces(row, own=False)
+    return quoted if _is_theirs(row, whose) else [*quoted, *_pieces(row, own=True)]
+
+
+def _is_theirs(row: Message, whose: Collection[str] | None) -> bool:
+    return whose is None or row.person in whose
 
 
 def _pieces(row: Message, *, own: bool) -> list[str]:
     if not row.pieces:
         return [row.text] if own else []
-    return [piece.text for piece in row.pieces if (piece.how is How.OWN) == own]
+    return [p.text for p in row.pieces if p.how is not How.ATTACHED and (p.how is How.OWN) == own]
 
 
 class Rest(StrEnum):
@@ -74,13 +87,30 @@ class Found:
 
 
 def find_evidence(
-    quote: str | None, content: str, own: Sequence[Said], foreign: Sequence[str], message: int | None
+    quote: str | None,
+    content: str,
+    own: Sequence[Said],
+    foreign: Sequence[str],
+    message: int | None,
+    heard: Sequence[str] = (),
 ) -> Found:
     """Look up what a write rests on, newest words first. `message` is the turn's current message.
 
     A quote from the person's own words is not enough when what the write says comes from foreign words of
-    the same turn: "summarise this" under a forwarded "remember that …" would vouch for anything.
+    the same turn: "summarise this" under a forwarded "remember that …" would vouch for anything. Nor when it
+    comes from what others were `heard` to say earlier: "remember that" would vouch for their words, too.
     """
+    found = _rests_on(quote, content, own, foreign, message)
+    if not heard:
+        return found
+    told = found.rest is Rest.OWN and comes_from(heard, own, content)
+    quoted = found.rest is Rest.NOWHERE and any(_holds(text, (quote or "").strip()) for text in heard)
+    return Found(Rest.FOREIGN, found.evidence) if told or quoted else found
+
+
+def _rests_on(
+    quote: str | None, content: str, own: Sequence[Said], foreign: Sequence[str], message: int | None
+) -> Found:
     if not (quote or "").strip():
         return _unquoted(own, foreign, message)
     quote = (quote or "").strip()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from gateway.chat import Chat, Piece
+from gateway.chat import Chat, Person, Piece
 
 
 class Target(StrEnum):
@@ -16,12 +16,17 @@ class Target(StrEnum):
 
 
 class Action(StrEnum):
-    """What a write does. BATCH is a list of the other three, all or nothing."""
+    """What a write does. BATCH is a list of the first three, all or nothing; the last five change a skill."""
 
     ADD = "add"
     REPLACE = "replace"
     REMOVE = "remove"
     BATCH = "batch"
+    CREATE = "create"
+    EDIT = "edit"
+    PATCH = "patch"
+    WRITE_FILE = "write_file"
+    DELETE = "delete"
 
 
 class Origin(StrEnum):
@@ -171,11 +176,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One change inside a write: ADD needs `content`, REMOVE `old_text`, REPLACE both."""
+    """One change inside a write: ADD needs `content`, REMOVE `old_text`, REPLACE both.
+
+    Of a skill: CREATE, EDIT and WRITE_FILE have the new text of a whole file as `content`, PATCH both texts.
+    """
 
     action: Action
     content: str = ""
     old_text: str = ""
+    path: str = ""
+    """Which file of a skill, below its folder; "" for its SKILL.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +197,10 @@ class Evidence:
     quote: str
 
 
+SKILL = "skill:"
+"""What stands before the name where a write of the ledger is about a skill (`Write.about`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Write:
     """One proposed change: a row of the ledger."""
@@ -196,7 +210,8 @@ class Write:
     space_name: str
     kind: str
     """memory | skill"""
-    target: Target
+    about: str
+    """What it changes: memory | user, or `skill:NAME`."""
     operations: tuple[Operation, ...]
     origin: Origin
     evidence: Evidence
@@ -234,13 +249,24 @@ class Write:
     def action(self) -> Action:
         return self.operations[0].action if len(self.operations) == 1 else Action.BATCH
 
+    @property
+    def target(self) -> Target:
+        """The file of a memory write. ValueError for a skill's: whoever asks takes it for something else."""
+        return Target(self.about)
+
+    @property
+    def skill(self) -> str:
+        """The name of the skill that it changes; "" for a memory write."""
+        return self.about.removeprefix(SKILL) if self.kind == "skill" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class NewWrite:
     """A write about to be born; see Write for the meaning of each field."""
 
     space: int
-    target: Target
+    target: str
+    """A Target, or `skill:NAME`: `Write.about`."""
     operations: tuple[Operation, ...]
     origin: Origin
     evidence: Evidence
@@ -362,6 +388,8 @@ class Account:
     greeted_at: datetime | None
     wrong_codes: int
     wrong_since: datetime | None
+    since: datetime | None = None
+    """Since when it is what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,6 +405,26 @@ class KnownChat:
     last_at: datetime | None
     refused_at: datetime | None
     """When a group was told that it cannot be served."""
+    space: int | None = None
+    """Whose memory it uses; None while it was never let in."""
+    server: str = ""
+    """The Discord server that it is in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Somebody who is not let in yet asks to be: the account and the code it was told, never words."""
+
+    code: str
+    person: Person
+    chat: Chat
+    """The private chat in which it asked."""
+    created_at: datetime
+    expires_at: datetime
+    decided_at: datetime | None = None
+    """When it was allowed or ignored."""
+    language: str = ""
+    """The first guess for its chat; "" when the platform says nothing, or a language that we do not speak."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from gateway import words
 from gateway.fields import (
     Accounts,
     Groups,
@@ -59,9 +58,9 @@ class ModelSettings(Section):
 
 
 class WebhookSettings(Section):
-    """Where Telegram would call us."""
+    """Where Telegram calls us in webhook mode; what must be there then is checked in `settings`."""
 
-    url: Annotated[WebAddress, only("")] = ""
+    url: WebAddress = ""
     port: Annotated[int, whole(1, 65_535, 8443)] = 8443
     secret_env: Variable = "TELEGRAM_WEBHOOK_SECRET"
 
@@ -71,12 +70,12 @@ class TelegramSettings(Section):
 
     token_env: Variable = "TELEGRAM_BOT_TOKEN"
     base_url: WebAddress = ""
-    mode: Annotated[Mode, word(Mode), only("polling")] = "polling"
+    mode: Annotated[Mode, word(Mode)] = "polling"
     webhook: WebhookSettings = WebhookSettings()
 
 
 class DiscordSettings(Section):
-    """Discord; off without a token, and until its adapter is here."""
+    """Discord; off without a token."""
 
     token_env: Variable = "DISCORD_BOT_TOKEN"
     base_url: WebAddress = ""
@@ -93,8 +92,8 @@ class PlatformsSettings(Section):
 class GroupSettings(Section):
     """Which groups the bot serves."""
 
-    require_mention: Annotated[Switch, only(True)] = True
-    allowed: Annotated[Groups, only(())] = ()
+    require_mention: Switch = True
+    allowed: Groups = ()
 
 
 class AccessSettings(Section):
@@ -114,7 +113,7 @@ class SessionSettings(Section):
     idle_minutes: Annotated[int, whole(1, 525_600, 1440)] = 1440
     daily_at: TimeOfDay = "04:00"
     timezone: ZoneName = ""
-    busy: Annotated[Busy, word(Busy), only("queue")] = "queue"
+    busy: Annotated[Busy, word(Busy)] = "queue"
     groups: Annotated[GroupSessions, word(GroupSessions), only("shared")] = "shared"
     keep_days: Annotated[int, whole(0, 36_500, 0), only(0)] = 0
 
@@ -136,7 +135,7 @@ class MemorySettings(Section):
 class SkillsSettings(Section):
     """Procedures the model can follow."""
 
-    write_approval: Annotated[Switch, only(False)] = False
+    write_approval: Switch = False
 
 
 class PlatformDisplay(Section):
@@ -158,7 +157,7 @@ class DisplaySettings(Section):
     """What people see."""
 
     memory_notifications: Annotated[Verbosity, word(Verbosity)] = "on"
-    language: Annotated[Language, word(Language), only(*words.LANGUAGES)] = "en"
+    language: Annotated[Language, word(Language)] = "en"
     platforms: DisplayPlatforms = DisplayPlatforms()
 
 

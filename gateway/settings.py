@@ -275,12 +275,13 @@ def load(home: Home, environ: Mapping[str, str] | None = None) -> Loaded:
     given.update(_from_variables(environment, env_file))
     settings = _validated(given, problems).seeing(environment, {name: said.text for name, said in env_file.items()})
     _check_failpoint(settings, problems)
+    problems += _webhook_problems(settings)
     if problems:
         raise ConfigError(problems)
     return Loaded(
         settings=settings,
         sources={key: given[key].source if key in given else "default" for key, _ in leaves(settings)},
-        warnings=(*_platform_warnings(settings), *_model_warnings(settings), *_variable_warnings(settings)),
+        warnings=(*_model_warnings(settings), *_variable_warnings(settings)),
         config_sha256=hashlib.sha256(config).hexdigest(),
     )
 
@@ -430,9 +431,28 @@ def _check_failpoint(settings: Settings, problems: list[str]) -> None:
         problems.append("HIKAE_FAILPOINT is no name, and no name:visits. (environment, HIKAE_FAILPOINT)")
 
 
-def _platform_warnings(settings: Settings) -> Iterator[str]:
-    if settings.secret(settings.platforms.discord.token_env):
-        yield f"{settings.platforms.discord.token_env} is set, but Discord is not yet available: off."
+def _webhook_problems(settings: Settings) -> Iterator[str]:
+    """What Telegram would refuse. It calls nothing but https, unless it is a Bot API server of one's own."""
+    telegram = settings.platforms.telegram
+    if telegram.mode != "webhook" or not settings.secret(telegram.token_env):
+        return
+    url, variable = telegram.webhook.url, telegram.webhook.secret_env
+    if not url:
+        yield (
+            "platforms.telegram.mode is webhook, and platforms.telegram.webhook.url is empty. "
+            "It must be the address at which Telegram reaches this bot, e.g. https://bot.example/telegram."
+        )
+    elif not url.startswith("https://") and not telegram.base_url:
+        yield (
+            f"platforms.telegram.webhook.url is {fields.shown(url)}. It must begin with https://: "
+            "Telegram calls nothing else."
+        )
+    if not re.fullmatch(r"[A-Za-z0-9_-]{16,256}", settings.secret(variable) if variable else ""):
+        yield (
+            f"platforms.telegram.mode is webhook, and {variable or 'platforms.telegram.webhook.secret_env'} is not "
+            "set to a secret. It must be 16 to 256 letters, digits, _ or -, e.g. from `openssl rand -hex 32`; "
+            "put it into .env."
+        )
 
 
 def _model_warnings(settings: Settings) -> Iterator[str]:

@@ -13,8 +13,9 @@ from typing import TypeVar
 from gateway import app, llm
 from gateway.clock import SystemClock
 from gateway.home import Home
+from gateway.platforms.gates import OPEN
 from gateway.platforms.telegram import TelegramPlatform
-from gateway.ports import Clock, Model
+from gateway.ports import Clock, Model, Platform
 from gateway.records import Write
 from gateway.store import outbox, writes
 from tests.fakes.model import ModelServer
@@ -66,14 +67,18 @@ class Bot:
         if not self.home.config.exists():
             self.configure()
         self.core = app.open_core(self.home, self.clock)
-        platform = TelegramPlatform(
-            self.telegram.token, self.telegram.url, self.core.clock, (), poll_seconds=1, pause_seconds=0.01
-        )
         model: Model = llm.build(self.core.loaded.settings.chat_model())
-        self.gateway = app.Gateway(self.core, model, NoQueue(), {"telegram": platform})
+        self.gateway = app.Gateway(self.core, model, NoQueue(), self.platforms())
         self._ready.clear()
         self._running = asyncio.create_task(self._run())
         await asyncio.wait_for(self._ready.wait(), 20)
+
+    def platforms(self) -> dict[str, Platform]:
+        """Where people talk to it."""
+        telegram = TelegramPlatform(
+            self.telegram.token, self.telegram.url, self.clock, rates=OPEN, poll_seconds=1, pause_seconds=0.01
+        )
+        return {telegram.name: telegram}
 
     async def stop(self) -> None:
         """End the gateway in order."""
@@ -105,6 +110,18 @@ class Bot:
         tap = self.telegram.taps(person, card, label, chat=card.chat)
         await self.settles()
         # Acknowledged beside the polling loop, perhaps after everything else.
+        await self.telegram.wait_for(lambda: tap in self.telegram.toasts)
+        return self.telegram.toasts[tap]
+
+    async def presses(self, card: Shown, label: str, *, data_of: Shown | None = None) -> str:
+        """Anna presses a button that a card had once, whatever the card shows by now; returns the toast.
+
+        With `data_of`: what the button of that card carries, on this card.
+        """
+        data = next(data for row in (data_of or card).buttons for name, data in row if name == label)
+        shown = next(one for one in self.telegram.messages_of(card.chat) if one["message_id"] == card.message_id)
+        tap = self.telegram.press(ANNA, shown, data)
+        await self.settles()
         await self.telegram.wait_for(lambda: tap in self.telegram.toasts)
         return self.telegram.toasts[tap]
 

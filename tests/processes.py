@@ -13,6 +13,7 @@ from pathlib import Path
 from gateway.home import Home
 
 PATIENCE_SECONDS = 40.0
+ROOT = Path(__file__).parents[1]
 
 
 class Machine:
@@ -33,6 +34,7 @@ class Machine:
         with (self.home.path / f"out-{len(self._started)}").open("wb") as out:
             process = subprocess.Popen(
                 self._command(arguments),
+                cwd=ROOT,
                 env=self._environment(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -50,6 +52,7 @@ class Machine:
         """Run `hikae …` to its end."""
         return subprocess.run(
             self._command(arguments),
+            cwd=ROOT,
             env=self._environment(environment),
             input=given,
             capture_output=True,
@@ -96,7 +99,7 @@ class Machine:
         return found
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
-        return [sys.executable, "-m", "gateway", "--home", str(self.home.path), *arguments]
+        return [sys.executable, "-m", "tests.unhurried", "--home", str(self.home.path), *arguments]
 
     def _environment(self, extra: dict[str, str]) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "VIRTUAL_ENV") if name in os.environ}

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from gateway import failpoints, policy, transcript
 from gateway.chat import Chat
-from gateway.memory import asking
+from gateway.memory import asking, cards
 from gateway.memory import review as memory_review
 from gateway.memory.proposals import Proposal
 from gateway.memory.review import Ground
@@ -21,7 +21,7 @@ from gateway.ports import Clock, Model, ModelAnswer, ModelRequest
 from gateway.records import Message, Review, Role, Space, Target, Usage
 from gateway.settings import Settings
 from gateway.store import messages, people, reviews, sessions
-from gateway.store.db import Database, Reader
+from gateway.store.db import Database
 
 UNANSWERED = "(This was not answered.)"
 """Stands for the answer of a turn that was stopped: APIs want one between two messages of a person."""
@@ -42,6 +42,7 @@ class Past:
     """What is reviewed, as it was read. `new` are the rows of the reviewed turns, the last of `rows`."""
 
     space: Space
+    said_in: Chat
     chat: Chat | None
     """Where people hear of it."""
     prompt: str
@@ -49,6 +50,8 @@ class Past:
     rows: Sequence[Message]
     new: Sequence[Message]
     asks_first: bool
+    whose: Sequence[str] | None
+    """The accounts of the space's person where others speak, too (`policy.own_words`)."""
 
     @property
     def turns(self) -> int:
@@ -88,22 +91,20 @@ class Reviewer:
             rows = messages.of_session(rd, claimed.session, up_to_turn=claimed.turn)
             generation = max((row.generation for row in rows if row.role is Role.USER), default=0)
             prompt, tools = sessions.prompt_of(rd, claimed.session, generation) if generation else ("", "")
+            space = people.space(rd, claimed.space)
+            said_in = sessions.get(rd, claimed.session).chat
+            owners = people.owner_keys(rd, self.settings.access.owners)
             return Past(
-                space=people.space(rd, claimed.space),
-                chat=self._chat(rd, sessions.get(rd, claimed.session).chat),
+                space=space,
+                said_in=said_in,
+                chat=cards.audience(rd, self.settings, said_in),
+                whose=owners if space.kind == "group" else None,
                 prompt=prompt,
                 tools=tools,
                 rows=rows,
                 new=[row for row in rows if row.turn >= claimed.first_turn],
                 asks_first=asking.asks_first(rd, self.settings, claimed.space),
             )
-
-    def _chat(self, rd: Reader, chat: Chat) -> Chat | None:
-        """The private chat where it was said; of a group's, the owner's home chat (design.md 6.7)."""
-        known = people.chat(rd, chat)
-        if known is None or known.private:
-            return chat
-        return people.home_chat(rd, [*self.settings.access.owners, *people.owners(rd)])
 
     async def _think(
         self, model: Model, claimed: Review, past: Past, targets: Sequence[Target]
@@ -166,8 +167,16 @@ def _ground(claimed: Review, past: Past) -> Ground:
         space=past.space,
         session=claimed.session,
         turn=claimed.turn,
-        own=policy.own_words(past.rows),
-        foreign=policy.foreign_words(past.new),
+        own=policy.own_words(past.rows, past.whose),
+        foreign=policy.foreign_words(past.new, past.whose),
+        heard=_heard(past),
         approval_required=past.asks_first,
-        card_chat=past.chat,
+        card_chat=past.said_in,
     )
+
+
+def _heard(past: Past) -> tuple[str, ...]:
+    """What others said before the reviewed turns, where several talk."""
+    if past.whose is None:
+        return ()
+    return policy.foreign_words([row for row in past.rows if row not in past.new], past.whose)

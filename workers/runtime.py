@@ -6,7 +6,6 @@ Nothing is ever raised to RQ, which would store it. SQLite says what is to be do
 """
 
 import asyncio
-import importlib
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -62,8 +61,7 @@ def job_queue(home: Home, chosen: Settings) -> JobQueue:
 
 def warm_up(chosen: Settings) -> None:
     """Import before the work horses are forked what each of them would have to import."""
-    if (chosen.review_model() or chosen.chat_model()).provider == "openai":
-        importlib.import_module("openai")
+    llm.warm_up(chosen.review_model() or chosen.chat_model())
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gateway import __version__
-from gateway.errors import ConfigError, GatewayError, NotAllowed
+from gateway import __version__, words
+from gateway.errors import ConfigError, GatewayError, NotAllowed, Refused
 
 if TYPE_CHECKING:
     from gateway.home import Home
@@ -25,9 +25,10 @@ GROUPS: Mapping[str, tuple[str, str]] = {
     "worker": ("run", "Start the worker alone."),
     "chat": ("chat", "Talk to the bot in this terminal."),
     "memory": ("memory", "Show, approve and change what is remembered."),
+    "skills": ("skills", "Show, approve and restore the procedures that were learnt."),
     "sessions": ("sessions", "List and show conversations."),
     "reviews": ("reviews", "List background reviews and retry failed ones."),
-    "pair": ("pair", "Let people in: the owner's code."),
+    "pair": ("pair", "Let people in and take them out; the owner's code."),
     "prompt-size": ("prompt_size", "How big the prompt and the tools are, part by part."),
     "config": ("config", "Show and check the settings."),
     "status": ("status", "How the bot is doing."),
@@ -40,9 +41,11 @@ GROUPS: Mapping[str, tuple[str, str]] = {
 class Options:
     """What stands before the command: the home, and whether to print JSON."""
 
-    home_path: str | None
-    profile: str | None
+    home_path: str | None = None
+    profile: str | None = None
     json: bool = False
+    language: str = "en"
+    """In which a refusal is printed: `display.language`, once the settings are read."""
 
     @property
     def home(self) -> "Home":
@@ -77,7 +80,8 @@ class _LazyGroup(click.Group):
 @click.pass_context
 def hikae(ctx: click.Context, home_path: str | None, profile: str | None, as_json: bool) -> None:
     """A messaging bot that remembers, asks first, and can prove that it has forgotten."""
-    ctx.obj = Options(home_path, profile, as_json)
+    options = ctx.ensure_object(Options)
+    options.home_path, options.profile, options.json = home_path, profile, as_json
 
 
 def _turn_on_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -105,8 +109,9 @@ def emit(value: object) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
+    options = Options()
     try:
-        result = hikae.main(args=given, standalone_mode=False)
+        result = hikae.main(args=given, obj=options, standalone_mode=False)
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.Abort:
@@ -118,6 +123,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _fail("Usage", wrong.format_message(), 2, given)
     except ConfigError as wrong:
         return _fail("ConfigError", str(wrong), 2, given)
+    except Refused as wrong:
+        return _fail(type(wrong).__name__, words.text(wrong.key, options.language, **wrong.values), 1, given)
     except GatewayError as wrong:
         return _fail(type(wrong).__name__, str(wrong), 1, given)
     return result if isinstance(result, int) else 0

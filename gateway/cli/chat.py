@@ -27,6 +27,7 @@ def chat(options: Options, once: str | None, session: str, no_review: bool) -> i
     if once is not None and not once.strip():
         raise click.UsageError("There is nothing to say: give a TEXT behind -q.")
     core = app.open_core(options.home)
+    options.language = core.loaded.settings.display.language
     logs.setup(core.home, to_stderr=False, secrets=core.loaded.settings.secrets())
     try:
         if session:

@@ -3,7 +3,7 @@
 The same functions as behind `/memory`. The person at this command is the owner.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 import click
@@ -17,12 +17,11 @@ from gateway.conversation.commands import deciding
 from gateway.conversation.commands import memory as commands
 from gateway.conversation.commands.call import Services
 from gateway.core import Core, services_of
-from gateway.errors import NotFound, Refused
+from gateway.errors import NotFound, Refused, StoreBusy
 from gateway.memory import asking, entries
 from gateway.records import Action, Space, Target, Write
 from gateway.store import doorbell, people, sessions, writes
 
-LANGUAGE = "en"
 MOST_SESSIONS = 100_000
 
 memory = click.Group("memory", help="What is remembered, and what waits for your yes.")
@@ -42,7 +41,7 @@ def show(options: Options, space_name: str) -> None:
         if options.json:
             emit([_file_as_data(services, space, target) for target in services.memory.targets(space)])
             return
-        click.echo(from_markdown(commands.space_text(services, space, LANGUAGE)))
+        click.echo(from_markdown(commands.space_text(services, space, options.language)))
         with core.db.read() as rd:
             others = [other.name for other in people.spaces(rd) if other.id != space.id]
         if others:
@@ -58,11 +57,11 @@ def pending(options: Options, space_name: str | None) -> None:
     with opened(options) as core:
         space = space_named(core, space_name).id if space_name is not None else None
         with core.db.read() as rd:
-            staged = writes.staged(rd, space)
+            staged = writes.staged(rd, space, "memory")
     if options.json:
         emit([_write_as_data(write) for write in staged])
     else:
-        click.echo("\n".join(_pending_lines(staged)))
+        click.echo("\n".join(_pending_lines(staged, options.language)))
 
 
 @memory.command()
@@ -72,7 +71,7 @@ def pending(options: Options, space_name: str | None) -> None:
 @click.pass_obj
 def approve(options: Options, ids: tuple[str, ...], space_name: str | None) -> int:
     """Say yes to these writes, or to all that wait."""
-    return _decide(options, ids, space_name, lambda services: services.memory.approve)
+    return decide(options, ids, space_name, deciding.Verdict.APPROVE)
 
 
 @memory.command()
@@ -82,7 +81,7 @@ def approve(options: Options, ids: tuple[str, ...], space_name: str | None) -> i
 @click.pass_obj
 def reject(options: Options, ids: tuple[str, ...], space_name: str | None) -> int:
     """Say no to these writes, or to all that wait."""
-    return _decide(options, ids, space_name, lambda services: services.memory.reject)
+    return decide(options, ids, space_name, deciding.Verdict.REJECT)
 
 
 @memory.command()
@@ -101,7 +100,7 @@ def approval(options: Options, wanted: str | None, space_name: str) -> None:
     if options.json:
         emit({"space": space.name, "approval": asks})
     else:
-        click.echo(from_markdown(words.text(f"answer.approval_{'on' if asks else 'off'}", LANGUAGE)))
+        click.echo(from_markdown(words.text(f"answer.approval_{'on' if asks else 'off'}", options.language)))
 
 
 @memory.command()
@@ -160,32 +159,40 @@ def _services(core: Core) -> Services:
 # -- deciding ----------------------------------------------------------------------------------------------
 
 
-def _decide(
-    options: Options, named: Sequence[str], space_name: str | None, act: Callable[[Services], deciding.Act]
+def decide(
+    options: Options,
+    named: Sequence[str],
+    space_name: str | None,
+    verdict: deciding.Verdict,
+    kind: str = "memory",
 ) -> int:
+    """Decide about the named writes, or about all of a kind, and print what came of each."""
     with opened(options) as core:
         services = _services(core)
         space = space_named(core, space_name) if space_name is not None else None
         results = [
-            deciding.decide(services, TERMINAL_OWNER, act(services), id)
-            if space is None or _is_of(services, id, space)
-            else deciding.Result(id, "write.unknown", {"id": id}, NotFound.__name__)
-            for id in _named_ids(services, named, space)
+            _decided(services, verdict, each)
+            if space is None or _is_of(services, each.id, space)
+            else deciding.Result(each.id, "write.unknown", {"id": each.id}, NotFound.__name__)
+            for each in deciding.meant_at_once(services, named, space.id if space else None, kind)
         ]
         doorbell.ring(core.home)
-        lines = [from_markdown(deciding.line(services, result, LANGUAGE)) for result in results]
+        lines = [from_markdown(deciding.line(services, result, options.language)) for result in results]
     if options.json:
         told = [_result_as_data(*each) for each in zip(results, lines, strict=True)]
         emit({"error": told[0]["error"]} if len(told) == 1 and told[0]["error"] else told)
     else:
-        click.echo("\n".join(lines or [words.text("pending.none", LANGUAGE)]))
+        nothing = "skills.pending_none" if kind == "skill" else "pending.none"
+        click.echo("\n".join(lines or [words.text(nothing, options.language)]))
     return 1 if any(result.error for result in results) else 0
 
 
-def _named_ids(services: Services, named: Sequence[str], space: Space | None) -> list[int]:
-    if [name.lower() for name in named] == [deciding.ALL]:
-        return deciding.waiting(services, space.id if space else None)
-    return deciding.ids(named)
+def _decided(services: Services, verdict: deciding.Verdict, named: deciding.Named) -> deciding.Result:
+    """Where the memory is busy this one waits, and what was decided before it is said."""
+    try:
+        return deciding.decide(services, TERMINAL_OWNER, verdict, named)
+    except StoreBusy as busy:
+        return deciding.Result(named.id, "decision.busy", {}, type(busy).__name__)
 
 
 def _is_of(services: Services, id: int, space: Space) -> bool:
@@ -202,28 +209,28 @@ def _result_as_data(result: deciding.Result, line: str) -> dict[str, object]:
 # -- what is shown -----------------------------------------------------------------------------------------
 
 
-def _pending_lines(staged: Sequence[Write]) -> Iterator[str]:
+def _pending_lines(staged: Sequence[Write], language: str) -> Iterator[str]:
     """The list of the chat, and under a line what it leaves out: nobody should approve what they cannot see."""
     if not staged:
-        yield words.text("pending.none", LANGUAGE)
+        yield words.text("pending.none", language)
         return
     several = len({write.space for write in staged}) > 1
-    yield words.text("pending.count", LANGUAGE, count=len(staged))
+    yield words.text("pending.count", language, count=len(staged))
     for write in staged:
-        yield from_markdown(notices.pending_line(write, with_space=several, language=LANGUAGE))
-        yield from (f"     {line}" for line in _details(write))
+        yield from_markdown(notices.pending_line(write, with_space=several, language=language))
+        yield from (f"     {line}" for line in _details(write, language))
     yield "hikae memory approve ID…|all · hikae memory reject ID…|all"
 
 
-def _details(write: Write) -> Iterator[str]:
+def _details(write: Write, language: str) -> Iterator[str]:
     if not _is_whole_in_a_line(write):
         for operation in entries.pinned(write.operations, entries.split_texts(write.before)):
             yield from _marked("➖", operation.old_text)
             yield from _marked("➕", operation.content)
     for flag in write.flags:
-        yield f"! {words.text(flag, LANGUAGE)}"
+        yield f"! {words.text(flag, language)}"
     if write.reason:
-        yield f"! {notices.reason(write, LANGUAGE)}"
+        yield f"! {notices.reason(write, language)}"
 
 
 def _is_whole_in_a_line(write: Write) -> bool:

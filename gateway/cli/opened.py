@@ -23,6 +23,7 @@ _NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u
 def opened(options: Options) -> Iterator[Core]:
     """The home, open for one command; created when it is new. What happens is logged to its file."""
     core = open_core(options.home)
+    options.language = core.loaded.settings.display.language
     try:
         logs.setup(core.home, to_stderr=False, secrets=core.loaded.settings.secrets())
         yield core

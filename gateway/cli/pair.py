@@ -1,16 +1,16 @@
-"""`hikae pair`: letting people in. So far the owner's code."""
+"""`hikae pair`: letting people in, taking them out, the owner's code. What these do is `conversation.pairing`."""
 
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 
 import click
 
-from gateway import health, settings
+from gateway import health, words
 from gateway.cli import Options, emit, json_option
-from gateway.cli.opened import clock_time, iso
-from gateway.clock import SystemClock
+from gateway.cli.opened import clock_time, columns, iso, opened
+from gateway.conversation import pairing
 from gateway.conversation.access import Access, OwnerCode
 from gateway.home import Home
-from gateway.store import textfile
+from gateway.store import doorbell
 
 pair = click.Group("pair", help="Let people in.")
 
@@ -20,15 +20,68 @@ pair = click.Group("pair", help="Let people in.")
 @click.pass_obj
 def code(options: Options) -> None:
     """A code that makes whoever sends it to the bot its owner: once, within the hour."""
-    home = options.home
-    chosen = settings.load(home).settings
-    textfile.prepare_home(home)
-    made = Access(home, chosen).new_owner_code(_now())
-    account = _bot_name(home)
+    with opened(options) as core:
+        made = Access(core.home, core.loaded.settings).new_owner_code(core.clock.now())
+        account, zone = _bot_name(core.home), core.loaded.settings.zone()
     if options.json:
         emit({"code": made.code, "expires_at": iso(made.expires_at), "link": _link(account, made)})
     else:
-        click.echo(invitation(made, account, chosen.zone()))
+        click.echo(invitation(made, account, zone))
+
+
+@pair.command("list")
+@json_option
+@click.pass_obj
+def list_(options: Options) -> None:
+    """Who asks to be let in, and who is."""
+    with opened(options) as core:
+        access, zone = Access(core.home, core.loaded.settings), core.loaded.settings.zone()
+        with core.db.read() as rd:
+            known = pairing.known(rd, access, core.clock.now())
+    if options.json:
+        emit([_as_data(each) for each in known])
+    elif not known:
+        click.echo(words.text("pair.nobody", options.language))
+    else:
+        for line in columns([_cells(each, zone) for each in known]):
+            click.echo(line)
+
+
+@pair.command()
+@click.argument("code")
+@click.option(
+    "--as", "name", default="", metavar="NAME", help='The space of the person whose account it is: "owner", …'
+)
+@json_option
+@click.pass_obj
+def approve(options: Options, code: str, name: str) -> None:
+    """Let somebody in by the code they were told; with --as, as one more account of a person."""
+    with opened(options) as core:
+        access = Access(core.home, core.loaded.settings)
+        with core.db.write() as tx:
+            approved = pairing.approve(tx, access, code, core.clock.now(), name=name)
+        doorbell.ring(core.home)
+    if options.json:
+        emit({"person": approved.person, "space": approved.space})
+    else:
+        click.echo(f"✓ {approved.person} → {approved.space}")
+
+
+@pair.command()
+@click.argument("person", metavar="PLATFORM:ID")
+@json_option
+@click.pass_obj
+def revoke(options: Options, person: str) -> None:
+    """Let an account in no more. What is remembered of it stays as it is, closed."""
+    with opened(options) as core:
+        access = Access(core.home, core.loaded.settings)
+        with core.db.write() as tx:
+            pairing.revoke(tx, access, person, core.clock.now())
+        doorbell.ring(core.home)
+    if options.json:
+        emit({"person": person, "revoked": True})
+    else:
+        click.echo(words.text("pair.revoked", options.language, person=person))
 
 
 def invitation(made: OwnerCode, account: str, zone: tzinfo) -> str:
@@ -50,5 +103,20 @@ def _bot_name(home: Home) -> str:
     return telegram.account if telegram else ""
 
 
-def _now() -> datetime:
-    return SystemClock().now()
+def _cells(known: pairing.Known, zone: tzinfo) -> list[str]:
+    about = "config.yaml" if known.in_settings else ""
+    if known.expires_at is not None:
+        about = f"{known.code} until {clock_time(known.expires_at, zone)}"
+    return [known.person, known.role, known.space or "–", about]
+
+
+def _as_data(known: pairing.Known) -> dict[str, object]:
+    return {
+        "person": known.person,
+        "role": known.role,
+        "space": known.space or None,
+        "since": iso(known.since),
+        "code": known.code or None,
+        "expires_at": iso(known.expires_at),
+        "in_settings": known.in_settings,
+    }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import click
 
+from gateway import words
 from gateway.cli import Options, emit, json_option
 from gateway.cli.opened import columns, iso, opened, shown, space_named
 from gateway.core import Core
@@ -76,7 +77,8 @@ def _retry(core: Core, id: str) -> _Result:
             if not kept.retry(tx, session, turn, core.clock.now()):
                 raise Refused("review.not_failed", id=shown(id))
     except Refused as refused:
-        return _Result(shown(id), str(refused), type(refused).__name__)
+        says = words.text(refused.key, core.loaded.settings.display.language, **refused.values)
+        return _Result(shown(id), says, type(refused).__name__)
     return _Result(id, f"{id} ✓ is tried again")
 
 

@@ -57,6 +57,7 @@ def _run(options: Options, *, with_worker: bool) -> int:
         raise Refused("gateway.running", home=home.path, pid=textfile.holder(home.gateway_lock) or "?")
     try:
         core = app.open_core(home)
+        options.language = core.loaded.settings.display.language
         logs.setup(home, to_stderr=False, secrets=core.loaded.settings.secrets())
         try:
             return _talk_or_serve(core, with_worker=with_worker)

@@ -9,18 +9,18 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from gateway import failpoints, logs
 from gateway.chat import Chat, OutgoingMessage
 from gateway.conversation.committing import surely
 from gateway.conversation.notices import Rendered
-from gateway.errors import ChatGone, TryLater
+from gateway.errors import ChatGone, ChatMoved, PlatformBusy, TryLater, WayClosed
 from gateway.ports import Clock, Platform
 from gateway.records import Chunk, NewOutgoing, Outgoing
-from gateway.store import outbox
-from gateway.store.db import Database
+from gateway.store import outbox, pauses, people
+from gateway.store.db import Database, Transaction
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +58,11 @@ class Delivery:
         self._platforms = platforms
         self._render = render
         self._clock = clock
+        self._pauses = Pauses(db, clock)
         self._woken = asyncio.Event()
         self._sending: dict[Chat, asyncio.Task[None]] = {}
+        self._passed_over: set[Chat] = set()
+        """Chats that were busy when something waited for them."""
         self._broke: Counter[int] = Counter()
         """How often each row broke since this process started."""
 
@@ -69,12 +72,15 @@ class Delivery:
 
     async def run(self) -> None:
         """Deliver until cancelled."""
+        await surely(self._pauses.load)
         async with asyncio.TaskGroup() as group:
             while True:
                 self._woken.clear()
-                for row in await surely(self._due):
-                    if row.chat not in self._sending:
-                        self._sending[row.chat] = group.create_task(self._one(row))
+                for row, parcel in await surely(self._take, frozenset(self._sending)):
+                    if row.chat in self._sending:
+                        self._passed_over.add(row.chat)
+                    else:
+                        self._sending[row.chat] = group.create_task(self._one(row, parcel))
                 await self._until_something_happens()
 
     async def until_quiet(self) -> None:
@@ -93,60 +99,95 @@ class Delivery:
             async with asyncio.timeout(LOOK_EVERY_SECONDS):
                 await self._woken.wait()
 
+    # -- what to say -----------------------------------------------------------------------------------
+
     def _due(self) -> list[Outgoing]:
-        """The oldest waiting row of each chat that this process shows."""
+        """The oldest waiting row of each chat that this process shows and that nobody asked us to leave alone."""
         with self._db.read() as rd:
             rows = outbox.waiting(rd, tuple(self._platforms), self._clock.now())
-        return [row for row in rows if self._platforms[row.chat.platform].serves(row.chat)]
+        return [row for row in rows if self._platforms[row.chat.platform].serves(row.chat) and self._may_speak(row)]
 
-    async def _one(self, row: Outgoing) -> None:
-        """Deliver one row; whatever goes wrong with it, the other chats go on."""
-        with logs.bind(chat=row.chat.key):
-            try:
-                await self._deliver(row)
-            except ChatGone:
-                log.info("delivery.chat_gone", extra={"outbox": row.id})
-                await surely(self._gone, row)
-            except TryLater as busy:
-                log.warning("delivery.busy", extra={"outbox": row.id, "after": busy.after})
-                await surely(self._postpone, row, busy.after)
-            except Exception:  # a row that cannot be rendered must not stop the others
-                log.exception("delivery.failed", extra={"outbox": row.id})
-                await surely(self._try_again_or_give_up, row)
-            finally:
-                del self._sending[row.chat]
-                self._woken.set()
+    def _may_speak(self, row: Outgoing) -> bool:
+        return not self._pauses.hold(row.chat)
 
-    async def _deliver(self, row: Outgoing) -> None:
-        platform = self._platforms[row.chat.platform]
-        parcel = await asyncio.to_thread(self._pack, row, platform)
-        if parcel is None:
-            return
-        delivered = {chunk.position for chunk in parcel.kept if chunk.delivered}
-        for position in range(len(parcel.texts)):
-            if position not in delivered:
-                platform_id = await platform.send(_message(parcel, position))
-                failpoints.reach("delivery.sent")
-                await surely(self._mark, parcel, position, platform_id)
-                failpoints.reach("delivery.marked")
+    def _take(self, busy: frozenset[Chat]) -> list[tuple[Outgoing, Parcel | None]]:
+        """What is due, packed where it can be sent at once: the way to another thread costs more than packing."""
+        return [(row, None if row.chat in busy else self._packed(row)) for row in self._due()]
 
-    def _pack(self, row: Outgoing, platform: Platform) -> Parcel | None:
+    def _packed(self, row: Outgoing) -> Parcel | None:
+        """None where packing fails: it is tried again where the row's trouble is dealt with."""
+        try:
+            return self._pack(row)
+        except Exception:  # noqa: BLE001 - one row must not keep the others from being said
+            return None
+
+    def _pack(self, row: Outgoing) -> Parcel:
         """Render a row. One that has become pointless is dropped; a long one keeps its chunks first."""
         rendered = self._render(row)
         with self._db.read() as rd:
             kept = tuple(outbox.chunks(rd, row.id))
             edits = _shown_as(outbox.chunks(rd, row.edits)) if row.edits is not None else ""
         if rendered is None or (row.edits is not None and not edits):
-            with self._db.write() as tx:
-                outbox.drop(tx, row.id, self._clock.now())
-            return None
-        texts = tuple(chunk.text for chunk in kept) or platform.chunks(rendered.text)
+            self._drop(row)
+            return Parcel(row, Rendered(""), (), (), "")
+        texts = tuple(chunk.text for chunk in kept) or self._platforms[row.chat.platform].chunks(rendered.text)
         if len(texts) > 1 and not kept:
             with self._db.write() as tx:
                 outbox.keep_chunks(tx, row.id, texts)
         return Parcel(row, rendered, texts, kept, edits)
 
-    def _mark(self, parcel: Parcel, position: int, platform_id: str) -> None:
+    # -- saying it -------------------------------------------------------------------------------------
+
+    async def _one(self, row: Outgoing, parcel: Parcel | None) -> None:
+        """Deliver one row; whatever goes wrong with it, the other chats go on."""
+        more = True
+        with logs.bind(chat=row.chat.key):
+            try:
+                if parcel is None:
+                    parcel = await asyncio.to_thread(self._pack, row)
+                more = await self._deliver(parcel)
+            except ChatGone:
+                log.info("delivery.chat_gone", extra={"outbox": row.id})
+                await surely(self._gone, row)
+            except ChatMoved as moved:
+                log.info("delivery.chat_moved", extra={"outbox": row.id})
+                await surely(self._move, row.chat, moved.to)
+            except WayClosed:
+                log.info("delivery.way_closed", extra={"outbox": row.id})
+                await surely(self._drop, row)
+            except TryLater as busy:
+                log.warning("delivery.busy", extra={"outbox": row.id, "after": busy.after})
+                await surely(self._postpone, row, busy)
+            except Exception:  # a row that cannot be rendered must not stop the others
+                log.exception("delivery.failed", extra={"outbox": row.id})
+                await surely(self._try_again_or_give_up, row)
+            finally:
+                del self._sending[row.chat]
+                if more or row.chat in self._passed_over:
+                    self._passed_over.discard(row.chat)
+                    self._woken.set()
+
+    async def _deliver(self, parcel: Parcel) -> bool:
+        """Send what has not arrived. False when nothing else is to be said in this chat."""
+        platform = self._platforms[parcel.row.chat.platform]
+        delivered = {chunk.position for chunk in parcel.kept if chunk.delivered}
+        more = True
+        for position in range(len(parcel.texts)):
+            if position in delivered:
+                continue
+            try:
+                platform_id = await platform.send(_message(parcel, position))
+            except PlatformBusy as busy:
+                if busy.unsure:
+                    await surely(self._mark_unsure, parcel, position)
+                raise
+            failpoints.reach("delivery.sent")
+            more = await surely(self._mark, parcel, position, platform_id)
+            failpoints.reach("delivery.marked")
+        return more
+
+    def _mark(self, parcel: Parcel, position: int, platform_id: str) -> bool:
+        """A chunk has arrived. False when nothing else is to be said in this chat."""
         now = self._clock.now()
         row = parcel.row
         with self._db.write() as tx:
@@ -155,6 +196,23 @@ class Delivery:
             outbox.chunk_delivered(tx, row.id, position, platform_id, now)
             if position == len(parcel.texts) - 1:
                 outbox.delivered(tx, row.id, now)
+            return outbox.something_waits(tx, row.chat)
+
+    def _mark_unsure(self, parcel: Parcel, position: int) -> None:
+        with self._db.write() as tx:
+            outbox.keep_chunks(tx, parcel.row.id, parcel.texts)
+            outbox.chunk_unsure(tx, parcel.row.id, position)
+
+    # -- not saying it ---------------------------------------------------------------------------------
+
+    def _drop(self, row: Outgoing) -> None:
+        with self._db.write() as tx:
+            outbox.drop(tx, row.id, self._clock.now())
+
+    def _move(self, chat: Chat, to: str) -> None:
+        """A send was told the chat's new id before the platform's own notice of it came in."""
+        with self._db.write() as tx:
+            people.move_chat(tx, chat.platform, chat.id, to, self._clock.now())
 
     def _gone(self, row: Outgoing) -> None:
         with self._db.write() as tx:
@@ -164,7 +222,7 @@ class Delivery:
         """One row must not hold up its chat for ever; the chat is told that something is missing."""
         self._broke[row.id] += 1
         if self._broke[row.id] < TRIES_PER_ROW:
-            self._postpone(row, ERROR_WAIT_SECONDS)
+            self._postpone(row, TryLater("it broke", after=ERROR_WAIT_SECONDS))
             return
         now = self._clock.now()
         with self._db.write() as tx:
@@ -182,10 +240,44 @@ class Delivery:
                     ),
                 )
 
-    def _postpone(self, row: Outgoing, after_seconds: float) -> None:
+    def _postpone(self, row: Outgoing, busy: TryLater) -> None:
+        """Try this row again later, and where a platform asked for peace, leave it in peace until then."""
+        until = self._clock.now() + min(timedelta(seconds=busy.after), outbox.LONGEST_POSTPONEMENT)
         with self._db.write() as tx:
-            after = min(timedelta(seconds=after_seconds), outbox.LONGEST_POSTPONEMENT)
-            outbox.postpone(tx, row.id, self._clock.now() + after)
+            outbox.postpone(tx, row.id, until)
+            if isinstance(busy, PlatformBusy):
+                self._pauses.put(tx, row.chat.platform if busy.everywhere else _place(row.chat), until)
+
+
+class Pauses:
+    """Where platforms asked us to wait: kept in the database, looked at in memory."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+        self._until: Mapping[str, datetime] = {}
+
+    def load(self) -> None:
+        """Go on with the pauses of before our start."""
+        with self._db.read() as rd:
+            self._until = pauses.every(rd)
+
+    def put(self, tx: Transaction, scope: str, until: datetime) -> None:
+        """Say nothing in this scope until then."""
+        pauses.sweep(tx, self._clock.now())
+        pauses.put(tx, scope, until)
+        self._until = pauses.every(tx)
+
+    def hold(self, chat: Chat) -> bool:
+        """Whether we are to say nothing in this chat now. What ends too far away is a clock that was put back."""
+        now = self._clock.now()
+        ends = (self._until.get(scope) for scope in (chat.platform, _place(chat)))
+        return any(until is not None and now < until <= now + outbox.LONGEST_POSTPONEMENT for until in ends)
+
+
+def _place(chat: Chat) -> str:
+    """A chat with all its threads: platforms bound what is said in all of them together."""
+    return replace(chat, thread="").key
 
 
 def _message(parcel: Parcel, position: int) -> OutgoingMessage:
@@ -199,6 +291,7 @@ def _message(parcel: Parcel, position: int) -> OutgoingMessage:
         edits=parcel.edits,
         aside=parcel.rendered.aside,
         escaped=parcel.rendered.escaped,
+        via=parcel.row.via,
         nonce=f"{parcel.row.id}-{position}",
     )
 

@@ -10,7 +10,12 @@ from gateway.store.db import Transaction
 
 
 def put(tx: Transaction, access: Access, chat: Chat, person: Person, space: Space, now: datetime) -> None:
-    """Put the welcome (once per account) and the owner's question (once per home) into the outbox."""
+    """Put the welcome (once per account) and the owner's question (once per home) into the outbox.
+
+    Neither in a group, where others read along: there the first words come with the first private message.
+    """
+    if space.kind == "group":
+        return
     standing = access.standing(tx, person)
     welcome = NewOutgoing(
         dedupe=welcome_key(person),

@@ -41,10 +41,11 @@ class Freezer:
         """The parts of the prompt that a session opened now would get."""
         targets = self.memory.targets(space)
         memory_block, user_block = self.memory.blocks(space)
+        rules = (prompt.GROUP_RULES,) if space.kind == "group" else ()
         return prompt.parts(
             prompt.Ingredients(
                 soul=self._scanned(self.home.soul),
-                tool_guidance=tools.guidance(targets, self.settings.agent.disabled_toolsets),
+                tool_guidance=(*rules, *tools.guidance(targets, self.settings.agent.disabled_toolsets)),
                 system_message=self.settings.agent.system_message,
                 memory_block=memory_block,
                 user_block=user_block,

@@ -7,20 +7,22 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gateway import failpoints
 from gateway.chat import Chat, Dialog, How, IncomingMessage, Person, Suggestion, Tap
-from gateway.conversation import commands, firstwords
+from gateway.conversation import commands, editing, joining, prompt, suggesting, telling
 from gateway.conversation import taps as tap_rules
-from gateway.conversation.access import Access, Redeemed, Standing, owner_space
-from gateway.conversation.lanes import Kind, Lanes
-from gateway.errors import Refused, StoreBusy
+from gateway.conversation.access import Access, Standing
+from gateway.conversation.lanes import Kind, Lanes, kind_of
+from gateway.conversation.language import language_of
+from gateway.conversation.letting_in import Door
+from gateway.errors import NotAllowed, Refused, StoreBusy
 from gateway.ports import Clock
-from gateway.records import NewOutgoing, Role, Space
+from gateway.records import Done, Message, NewOutgoing, Role, Space
 from gateway.settings import Settings
-from gateway.store import messages, outbox, people
+from gateway.store import messages, moving, outbox, people
 from gateway.store.db import Database, Transaction, Unusable
 from gateway.words import text as say
 
@@ -28,6 +30,16 @@ log = logging.getLogger(__name__)
 
 MOST_WAITING = 32
 UNUSABLE_WAIT_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A message that was kept: where it waits, itself if its turn has begun, whether it ends another's."""
+
+    chat: Chat
+    kind: Kind
+    begun: Message | None = None
+    interrupts: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,13 @@ class Intake:
     clock: Clock
     said: Callable[[], None]
     """Called when something new lies in the outbox."""
+    begin: Callable[[Transaction, Message, datetime], bool]
+    """Begins a message's turn in the commit that keeps it; False where that has to wait (`Turns.begin_at_once`)."""
+
+    @property
+    def door(self) -> Door:
+        """Who is let in with a message."""
+        return Door(self.db, self.settings, self.access, self.clock)
 
     async def message(self, message: IncomingMessage) -> None:
         """Keep one message and wake its lane. Raises TryLater when it could not be kept."""
@@ -50,64 +69,121 @@ class Intake:
         if kept is None:
             self.said()
             return
-        self.lanes.wake(message.chat, kept)
+        if kept.interrupts:
+            await self.lanes.stop(kept.chat)
+        self.lanes.wake(kept.chat, kept.kind, kept.begun)
 
     async def tap(self, tap: Tap) -> str:
         """Keep one tap and wake its lane; the toast says at once when it will change nothing."""
         try:
             with _nothing_given_up():
-                await asyncio.to_thread(self._take_tap, tap)
+                toast = await asyncio.to_thread(self._take_tap, tap)
         except Refused as refused:
-            return say(refused.key, self.settings.display.language, **refused.values)
+            return await asyncio.to_thread(self._toast, tap.chat, refused)
         self.lanes.wake(tap.chat, Kind.COMMANDS)
-        return ""
+        return toast
 
     async def edit(self, message: IncomingMessage) -> None:
         """See ports.Receiver."""
+        with _nothing_given_up():
+            await asyncio.to_thread(self._edit, message)
+        self.said()
 
     async def moved(self, platform: str, from_id: str, to_id: str) -> None:
-        """See ports.Receiver."""
+        """See ports.Receiver. What waits there goes on in the chat's new lanes."""
+        with _nothing_given_up():
+            waiting = await asyncio.to_thread(self._move, platform, from_id, to_id)
+        for chat, role in waiting:
+            self.lanes.wake(chat, kind_of(role))
+        self.said()
 
     async def dialog(self, tap: Tap) -> Dialog | str:
         """See ports.Receiver."""
-        return say("tap.unknown", self.settings.display.language)
+        return await asyncio.to_thread(self._toast, tap.chat, NotAllowed("tap.unknown"))
 
     async def suggest(
         self, person: Person, chat: Chat, server: str, command: str, typed: str
     ) -> Sequence[Suggestion]:
         """See ports.Receiver."""
-        return ()
+        return await asyncio.to_thread(suggesting.suggest, self.db, self.access, person, chat, command, typed)
 
     async def last_kept(self, platform: str) -> Mapping[Chat, str]:
         """See ports.Receiver."""
-        return {}
+
+        def look() -> Mapping[Chat, str]:
+            with self.db.read() as rd:
+                return messages.newest_of_platform(rd, platform)
+
+        return await asyncio.to_thread(look)
+
+    def _toast(self, chat: Chat, refused: Refused) -> str:
+        with _nothing_given_up(), self.db.read() as rd:
+            language = language_of(rd, chat, self.settings)
+        return say(refused.key, language, **refused.values)
 
     # -- messages --------------------------------------------------------------------------------------
 
-    def _take(self, message: IncomingMessage) -> Kind | None:
-        """The lane it waits in, or None when it was refused, answered on the spot or not for us."""
-        with self.db.read() as rd:
-            standing = self.access.standing(rd, message.person)
-        if not message.private:
-            if message.addressed and standing is not Standing.STRANGER:
-                self._refuse_group(message)
-            return None
-        if standing is Standing.STRANGER:
-            self._try_code(message)
-            return None
-        return self._keep(message, standing)
+    def _take(self, message: IncomingMessage) -> "Kept | None":
+        """What was kept, or None when it was refused, answered on the spot or not for us."""
+        message = self._where_it_is_now(message)
+        standing = self.door.admit(message)
+        return None if standing is None else self._keep(message, standing)
 
-    def _keep(self, message: IncomingMessage, standing: Standing) -> Kind | None:
+    def _keep(self, message: IncomingMessage, standing: Standing) -> "Kept | None":
         now = self.clock.now()
         command = commands.parse(message.own_text.strip())
         role = Role.USER if command is None else Role.COMMAND
         with self.db.write() as tx:
-            space = self.access.space_of(tx, message.person, now)
-            _know_chat(tx, message, space, now)
+            space = self.access.space_for(tx, message, now)
+            self.door.note_chat(tx, message, space, standing)
             if role is Role.USER and self._turned_away(tx, message, standing, space, now):
                 return None
-            messages.keep(tx, _row(message, role, space))
-        return Kind.TALK if role is Role.USER else Kind.COMMANDS
+            id = messages.keep(tx, _row(message, role, space))
+            if id is None or role is Role.COMMAND:
+                return Kept(message.chat, kind_of(role))
+            kept = messages.get(tx, id)
+            interrupts = self.settings.session.busy == "interrupt" and self._interrupt(tx, kept, now)
+            return Kept(message.chat, Kind.TALK, self._begun(tx, kept, now), interrupts)
+
+    def _begun(self, tx: Transaction, message: Message, now: datetime) -> Message | None:
+        """The message, if nothing else waits here and its turn has begun with the commit that keeps it."""
+        first = messages.next_waiting(tx, message.chat, (*Kind.TALK.roles, *Kind.COMMANDS.roles))
+        alone = first is not None and first.id == message.id
+        return messages.get(tx, message.id) if alone and self.begin(tx, message, now) else None
+
+    def _interrupt(self, tx: Transaction, message: Message, now: datetime) -> bool:
+        """End the running turn of the same person, unsaid: the turn of this message answers both."""
+        running = messages.next_waiting(tx, message.chat, Kind.TALK.roles)
+        if running is None or not running.turn or running.person != message.person:
+            return False
+        messages.finish(tx, running.id, Done.STOPPED, now)
+        telling.put(tx, self.settings, running, now)
+        return True
+
+    def _edit(self, message: IncomingMessage) -> None:
+        message = self._where_it_is_now(message)
+        with self.db.read() as rd:
+            standing = self.door.standing(rd, message)
+        if standing is not None:
+            with self.db.write() as tx:
+                editing.edit(tx, message, self.clock.now())
+
+    def _where_it_is_now(self, message: IncomingMessage) -> IncomingMessage:
+        """A message of a chat that has moved since, as one of the chat that it has become."""
+        if message.private:
+            return message
+        with self.db.read() as rd:
+            chat = people.where_now(rd, message.chat)
+        if chat == message.chat:
+            return message
+        return replace(message, chat=chat, id=moving.moved_id(message.chat.id, message.id))
+
+    def _move(self, platform: str, from_id: str, to_id: str) -> Sequence[tuple[Chat, Role]]:
+        """Where something waits after the move."""
+        with self.db.write() as tx:
+            people.move_chat(tx, platform, from_id, to_id, self.clock.now())
+            waiting = messages.waiting_chats(tx)
+        return [(chat, role) for chat, role in waiting if (chat.platform, chat.id) == (platform, to_id)]
 
     def _turned_away(
         self, tx: Transaction, message: IncomingMessage, standing: Standing, space: Space, now: datetime
@@ -118,7 +194,7 @@ class Intake:
             return True  # handed over again: it stays turned away, even where there is room by now
         if messages.of_platform(tx, message.chat, message.id) is not None:
             return False
-        if not any(piece.text.strip() for piece in message.pieces if piece.how is not How.QUOTED):
+        if not (message.album or _says_something(message)):
             kind = "unreadable"
         elif messages.count_waiting(tx, message.chat) >= MOST_WAITING:
             kind = "queue_full"
@@ -145,59 +221,13 @@ class Intake:
         accounts = self.access.accounts(tx, message.person)
         return messages.user_turns_since(tx, accounts, now - timedelta(days=1)) >= bound
 
-    # -- who is not let in -----------------------------------------------------------------------------
-
-    def _try_code(self, message: IncomingMessage) -> None:
-        """A stranger may only redeem a code; of everything else nothing is kept and nothing is said."""
-        command = commands.parse(message.own_text.strip())
-        if command is None or command[0] != "start" or not command[1]:
-            return
-        dedupe = f"code-{message.chat.key}-{message.id}"
-        with self.db.read() as rd:
-            if outbox.by_dedupe(rd, dedupe) is not None:
-                return  # handed over again: one wrong code counts once
-        now = self.clock.now()
-        redeemed = self.access.redeem(self.db, message.person, command[1].split()[0], now)
-        if redeemed is Redeemed.SHUT_OUT:
-            return
-        with self.db.write() as tx:
-            space = owner_space(tx, now)
-            welcome = redeemed is Redeemed.WELCOME
-            if welcome:
-                _know_chat(tx, message, space, now)
-            outbox.put(
-                tx,
-                NewOutgoing(
-                    dedupe=dedupe,
-                    kind="code_right" if welcome else "code_wrong",
-                    chat=message.chat,
-                    space=space.id,
-                    created_at=now,
-                ),
-            )
-            if welcome:
-                firstwords.put(tx, self.access, message.chat, message.person, space, now)
-
-    def _refuse_group(self, message: IncomingMessage) -> None:
-        """Groups come later: an owner or allowed person who addresses the bot there is told once."""
-        now = self.clock.now()
-        with self.db.write() as tx:
-            outbox.put(
-                tx,
-                NewOutgoing(
-                    dedupe=f"group-{message.chat.platform}-{message.chat.id}",
-                    kind="group_refused",
-                    chat=message.chat,
-                    space=owner_space(tx, now).id,
-                    created_at=now,
-                ),
-            )
-
     # -- taps ------------------------------------------------------------------------------------------
 
-    def _take_tap(self, tap: Tap) -> None:
+    def _take_tap(self, tap: Tap) -> str:
+        """What to say at once; "" where the tap will change something."""
         with self.db.write() as tx:
             row = tap_rules.check(tx, self.access, tap)
+            language = language_of(tx, tap.chat, self.settings)
             messages.keep(
                 tx,
                 messages.NewMessage(
@@ -210,6 +240,7 @@ class Intake:
                     platform_id=f"tap:{tap.id}",
                 ),
             )
+            return tap_rules.toast(tx, self.access, self.settings.zone(), tap, row, language)
 
 
 @contextlib.contextmanager
@@ -221,10 +252,9 @@ def _nothing_given_up() -> Iterator[None]:
         raise StoreBusy(str(error), after=UNUSABLE_WAIT_SECONDS) from error
 
 
-def _know_chat(tx: Transaction, message: IncomingMessage, space: Space, now: datetime) -> None:
-    """Keep whose private chat it is and when it was used last."""
-    person = message.person.key
-    people.keep_chat(tx, message.chat, private=True, person=person, space=space.id, language="", at=now)
+def _says_something(message: IncomingMessage) -> bool:
+    """Whether there are words in it that are not only quoted."""
+    return any(p.text.strip() for p in message.pieces if p.how not in (How.QUOTED, How.ATTACHED))
 
 
 def _row(message: IncomingMessage, role: Role, space: Space) -> messages.NewMessage:
@@ -236,9 +266,12 @@ def _row(message: IncomingMessage, role: Role, space: Space) -> messages.NewMess
         chat=message.chat,
         person=message.person.key,
         role=role,
-        text="\n".join(piece.text for piece in pieces),
+        text=joining.words_of(pieces),
         pieces=pieces if foreign else (),
         at=message.at,
         platform_id=message.id,
         session=message.session,
+        speaker="" if message.private else prompt.speaker(message.speaker),
+        album=message.album,
+        via=message.via,
     )

@@ -41,6 +41,13 @@ def kind_of(role: Role) -> Kind:
     return Kind.TALK if role is Role.USER else Kind.COMMANDS
 
 
+class Rest(Enum):
+    """What is left after a step of a lane."""
+
+    MORE_MAY_WAIT = "more may wait"
+    NOTHING_WAITS = "nothing waits"
+
+
 Next = Callable[[Chat, tuple[Role, ...]], Awaitable[Message | None]]
 Handle = Callable[[Message], Awaitable[None]]
 GiveUp = Callable[[Message, BaseException], Awaitable[None]]
@@ -56,6 +63,7 @@ class Lanes:
         self._give_up = give_up
         self._tasks: dict[tuple[Chat, Kind], asyncio.Task[None]] = {}
         self._woken: set[tuple[Chat, Kind]] = set()
+        self._handed: dict[tuple[Chat, Kind], Message] = {}
         self._backlog: deque[tuple[Chat, Kind]] = deque()
         self._taken_up: set[tuple[Chat, Kind]] = set()
         self._current: dict[tuple[Chat, Kind], asyncio.Task[None]] = {}
@@ -74,10 +82,16 @@ class Lanes:
         finally:
             self._group = None
 
-    def wake(self, chat: Chat, kind: Kind) -> None:
-        """Something waits in this lane (or may)."""
+    def wake(self, chat: Chat, kind: Kind, only: Message | None = None) -> None:
+        """Something waits in this lane (or may). `only`: this message does, and it is the only one.
+
+        A lane at rest then begins with it at once, and rests again after it unless it was woken meanwhile.
+        """
         key = (chat, kind)
-        self._woken.add(key)
+        if only is not None and key not in self._tasks and self._group is not None:
+            self._handed[key] = only
+        else:
+            self._woken.add(key)
         if key not in self._tasks:
             self._start(key)
 
@@ -113,6 +127,8 @@ class Lanes:
         chat, kind = key
         try:
             with logs.bind(chat=chat.key):
+                if key in self._handed:
+                    await self._begin_with(self._handed.pop(key), key)
                 # No await between this test and the end of the task: a wake in between would be lost.
                 while key in self._woken and not self._closing:
                     self._woken.discard(key)
@@ -129,21 +145,35 @@ class Lanes:
                 self._taken_up.add(key)
                 self.wake(*key)
 
+    async def _begin_with(self, message: Message, key: tuple[Chat, Kind]) -> None:
+        """Handle what was handed over; where that did not end it, it is found waiting like any other."""
+        if await self._outlive(self._one(message, key)) is None:
+            self._woken.add(key)
+
     async def _empty(self, chat: Chat, kind: Kind) -> None:
         while not self._closing:
-            try:
-                message = await self._next_waiting(chat, kind.roles)
-                if message is None:
-                    return
-                await self._one(message, (chat, kind))
-            except TryLater as busy:
-                log.warning("lane.busy", extra={"after": busy.after})
-                await asyncio.sleep(busy.after)
-            except Exception:  # not even the apology could be made: the other chats go on
-                log.exception("lane.broken")
-                await asyncio.sleep(ERROR_WAIT_SECONDS)
+            if await self._outlive(self._next(chat, kind)) is Rest.NOTHING_WAITS:
+                return
 
-    async def _one(self, message: Message, key: tuple[Chat, Kind]) -> None:
+    async def _next(self, chat: Chat, kind: Kind) -> "Rest":
+        message = await self._next_waiting(chat, kind.roles)
+        if message is None:
+            return Rest.NOTHING_WAITS
+        return await self._one(message, (chat, kind))
+
+    async def _outlive(self, step: Awaitable["Rest"]) -> "Rest | None":
+        """What a step came to; None after trouble, once its pause is over."""
+        try:
+            return await step
+        except TryLater as busy:
+            log.warning("lane.busy", extra={"after": busy.after})
+            await asyncio.sleep(busy.after)
+        except Exception:  # not even the apology could be made: the other chats go on
+            log.exception("lane.broken")
+            await asyncio.sleep(ERROR_WAIT_SECONDS)
+        return None
+
+    async def _one(self, message: Message, key: tuple[Chat, Kind]) -> "Rest":
         """Handle one message in a task of its own, so that `stop` ends the message and not the lane."""
         task = asyncio.ensure_future(self._handle(message))
         self._current[key] = task
@@ -156,10 +186,11 @@ class Lanes:
         finally:
             del self._current[key]
         if task.cancelled():
-            return
+            return Rest.MORE_MAY_WAIT
         error = task.exception()
         if isinstance(error, TryLater):
             raise error
         if error is not None:
             log.error("lane.failed", exc_info=error)
             await self._give_up(message, error)
+        return Rest.MORE_MAY_WAIT

@@ -1,4 +1,4 @@
-"""The words of notices, cards and lists, from records. Pure; `rendering` fetches the records.
+"""The words of notices and lists, and what cards share with them, from records. Pure; `rendering` fetches those.
 
 People's words are cut to excerpts, put on one line and escaped here, and nowhere else.
 """
@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from gateway import words
 from gateway.chat import Button
+from gateway.memory import entries, snapshot
 from gateway.memory.proposals import unkept
 from gateway.records import Action, Operation, Outgoing, Status, Target, Write
 
 EXCERPT_CHARS = 120
-CARD_CHARS = 1500
+MOST_IN_A_GIST = 5
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~=$&^])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~=$&^]|:(?=//))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +67,16 @@ def _updates(applied: Sequence[Write], verbosity: str, language: str) -> list[st
     if not applied or verbosity == "off":
         return []
     if verbosity == "verbose":
-        return [_change(write, op, language) for write in applied for op in write.operations]
+        return [_change(op, language) for write in applied for op in whole_operations(write)]
     return [words.text("notice.memory_updated", language)]
 
 
-def _change(write: Write, op: Operation, language: str) -> str:
-    old = _old(write, op)
+def _change(op: Operation, language: str) -> str:
     match op.action:
         case Action.REPLACE:
-            return words.text("notice.replaced", language, old=excerpt(old), new=excerpt(op.content))
+            return words.text("notice.replaced", language, old=excerpt(op.old_text), new=excerpt(op.content))
         case Action.REMOVE:
-            return words.text("notice.removed", language, old=excerpt(old))
+            return words.text("notice.removed", language, old=excerpt(op.old_text))
         case _:
             return words.text("notice.added", language, new=excerpt(op.content))
 
@@ -92,47 +92,7 @@ def reason(write: Write, language: str) -> str:
     return words.text(write.reason, language, **write.reason_values)
 
 
-# -- cards -----------------------------------------------------------------------------------------------
-
-
-def card(write: Write, row: Outgoing, usage: str, language: str, *, typed: bool = False) -> Rendered:
-    """A staged write with its whole text and the buttons to decide; always one message.
-
-    `usage` is the budget after it ("70% — 1,540/2,200 chars", "" when unknown). `typed`: where buttons are words.
-    """
-    lines = [words.text("card.head", language, id=write.id, what=what(write, language)) + _auto(write)]
-    lines += [_whole(write, op, language) for op in write.operations]
-    if write.evidence.quote:
-        said = "card.because" if write.evidence.message is not None else "card.rests_on"
-        lines.append(words.text(said, language, quote=excerpt(write.evidence.quote)))
-    lines += [words.text(flag, language) for flag in write.flags]
-    if write.reason:
-        lines.append(reason(write, language))
-    if usage:
-        lines.append(words.text("card.usage", language, usage=escape(usage)))
-    if typed:
-        lines.append(words.text("card.commands", language, id=write.id))
-    buttons = (button("approve", row, language), button("reject", row, language))
-    return Rendered("\n".join(lines), buttons=(buttons,))
-
-
-def decided(write: Write, row: Outgoing, by: str, language: str) -> Rendered:
-    """What a card says after the decision. A rejected, expired or failed one says so without the words.
-
-    `by` is who decided, "" when it was the person whose chat this is.
-    """
-    who = words.text("card.by", language, by=escape(by)) if by else ""
-    match write.status:
-        case Status.APPLIED | Status.APPROVED:
-            text = words.text("card.remembered", language, what=gist(write), who=who)
-            return Rendered(text, buttons=((button("use_now", row, language),),), silent=True)
-        case Status.REJECTED:
-            text = words.text("card.rejected", language, id=write.id, who=who)
-        case Status.EXPIRED:
-            text = words.text("card.expired", language, id=write.id)
-        case _:
-            text = words.text("card.failed", language, id=write.id, reason=reason(write, language))
-    return Rendered(text, silent=True)
+# -- parts of cards and lists --------------------------------------------------------------------------------
 
 
 def button(action: str, row: Outgoing, language: str) -> Button:
@@ -140,45 +100,35 @@ def button(action: str, row: Outgoing, language: str) -> Button:
     return Button(words.text(f"button.{action}", language), f"{action}:{row.id}:{row.token}")
 
 
-def in_use(write: Write, language: str) -> Rendered:
-    """What the card says once its person tapped [Use now]."""
-    return Rendered(words.text("card.in_use", language, what=gist(write)), silent=True)
-
-
 def what(write: Write, language: str) -> str:
     """`add to USER`, `replace in MEMORY` …"""
-    name = "USER" if write.target is Target.USER else "MEMORY"
-    return words.text(f"what.{write.action.value}", language, target=name)
+    return words.text(f"what.{write.action.value}", language, target=file(write))
 
 
-def _auto(write: Write) -> str:
-    return r" \[auto\]" if write.origin.auto else ""
+def file(write: Write) -> str:
+    """The file that a write changes, as people read it."""
+    return "USER" if write.target is Target.USER else "MEMORY"
 
 
-def gist(write: Write) -> str:
+def gist(write: Write, language: str) -> str:
     """A write in one line, without what it does."""
-    return "; ".join(f'"{excerpt(op.content or op.old_text)}"' for op in write.operations)
+    operations = whole_operations(write)
+    texts = [excerpt(op.content or op.old_text) for op in operations[:MOST_IN_A_GIST]]
+    parts = [words.text("gist.one", language, text=text) for text in texts]
+    if left := len(operations) - len(texts):
+        parts.append(words.text("gist.more", language, count=left))
+    return words.text("gist.joint", language).join(parts)
 
 
-def _whole(write: Write, op: Operation, language: str) -> str:
-    old, new = _on_a_card(_old(write, op)), _on_a_card(op.content)
-    match op.action:
-        case Action.REPLACE:
-            return words.text("card.replace", language, old=old, new=new)
-        case Action.REMOVE:
-            return words.text("card.remove", language, old=old)
-        case _:
-            return words.text("card.add", language, new=new)
+def usage(chars: int, limit: int, language: str) -> str:
+    """`67% — 1,474/2,200 chars`, as people read it, escaped."""
+    percent = snapshot.percent(chars, limit)
+    return escape(words.text("memory.usage_of", language, percent=percent, used=f"{chars:,}", limit=f"{limit:,}"))
 
 
-def _on_a_card(text: str) -> str:
-    """Whole, unless it would not fit into one message: a card that spans two could not be taken back whole."""
-    return escape(text if len(text) <= CARD_CHARS else text[: CARD_CHARS - 1] + "…")
-
-
-def _old(write: Write, op: Operation) -> str:
-    """The entry that an operation replaces or removes, whole where it is known."""
-    return write.before if len(write.operations) == 1 and write.before else op.old_text
+def whole_operations(write: Write) -> tuple[Operation, ...]:
+    """What a write does, naming whole entries where they are known: it may name one by a part of it."""
+    return entries.pinned(write.operations, entries.split_texts(write.before))
 
 
 # -- lists -----------------------------------------------------------------------------------------------
@@ -188,7 +138,8 @@ def pending_line(write: Write, *, with_space: bool, language: str) -> str:
     """`17 [auto] add to USER: "Lives in Bergen"`, with the space's name where several are listed."""
     auto = r"\[auto\] " if write.origin.auto else ""
     place = f" ({escape(write.space_name)})" if with_space else ""
-    return f"{write.id} {auto}{what(write, language)}{place}: {gist(write)}"
+    head = f"{write.id} {auto}{what(write, language)}{place}"
+    return words.text("pending.line", language, head=head, gist=gist(write, language))
 
 
 def pending(staged: Sequence[Write], *, with_space: bool, language: str) -> str:

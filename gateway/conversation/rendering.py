@@ -3,14 +3,17 @@
 from dataclasses import dataclass
 
 from gateway import words
-from gateway.conversation import commands, notices
+from gateway.chat import Person
+from gateway.conversation import cardtext, commands, deciders, notices
+from gateway.conversation.cardtext import Decider
 from gateway.conversation.commands.about import welcome_text
 from gateway.conversation.commands.call import Services
+from gateway.conversation.language import language_of_row
 from gateway.conversation.notices import Rendered
 from gateway.errors import NotFound, Refused
-from gateway.memory import entries, snapshot
+from gateway.memory import entries
 from gateway.records import Outgoing, Role, Status, Write
-from gateway.store import messages, people, writes
+from gateway.store import messages, outbox, pairings, people, writes
 
 
 @dataclass(frozen=True)
@@ -33,12 +36,17 @@ class Renderer:
             case "reply":
                 return self._reply(row)
             case "notice":
-                unsaved = bool(row.values.get("unsaved"))
-                return notices.notice(self._writes(row), self._verbosity(row), language, unsaved=unsaved)
+                return self._notice(row, language)
             case "card":
                 return self._card(row, language)
             case "card_update":
                 return self._card_update(row, language)
+            case "reminder":
+                return self._reminder(row, language)
+            case "pairing":
+                return self._pairing(row, language)
+            case "pairing_decided":
+                return Rendered(words.text(f"pairing.{row.values['ending']}", language, **row.values), silent=True)
             case "welcome":
                 return Rendered(welcome_text(self.services, row, language))
             case "ask_first":
@@ -75,45 +83,92 @@ class Renderer:
         shown = {name: notices.escape(str(value)) for name, value in row.values.items()}
         return words.text(key, language, **shown)
 
+    def _notice(self, row: Outgoing, language: str) -> Rendered | None:
+        """A chat that does not belong to the space (any more) hears that something changed, without the words."""
+        verbosity = self.services.settings.notifications(row.chat.platform)
+        if verbosity == "verbose" and not self._hears_words(row):
+            verbosity = "on"
+        return notices.notice(self._writes(row), verbosity, language, unsaved=bool(row.values.get("unsaved")))
+
+    def _reminder(self, row: Outgoing, language: str) -> Rendered | None:
+        with self.services.db.read() as rd:
+            count = outbox.count_undecided(rd, row.chat)
+        return Rendered(words.text("reminder.waiting", language, count=count), silent=True) if count else None
+
+    def _hears_words(self, row: Outgoing) -> bool:
+        """Whether the words of the row's space may be shown in its chat."""
+        with self.services.db.read() as rd:
+            known = people.chat(rd, row.chat)
+        return self._decides_here(row) or (known is not None and not known.private and known.space == row.space)
+
+    def _decides_here(self, row: Outgoing) -> bool:
+        """Whether it goes to the private chat of somebody who decides for its space: only there are cards."""
+        if row.chat.platform == "terminal":
+            return True
+        with self.services.db.read() as rd:
+            known = people.chat(rd, row.chat)
+            if known is None or not known.private or not known.person:
+                return False
+            return self.services.access.may_decide(rd, Person.parse(known.person), row.space)
+
     def _writes(self, row: Outgoing) -> list[Write]:
         with self.services.db.read() as rd:
             if row.review is not None:
                 return writes.of_review(rd, *row.review)
             return writes.of_message(rd, row.message) if row.message is not None else []
 
+    def _pairing(self, row: Outgoing, language: str) -> Rendered | None:
+        """Who asks to be let in, while that is still to be decided."""
+        with self.services.db.read() as rd:
+            asked = pairings.find(rd, str(row.values["code"]))
+        if asked is None or asked.decided_at is not None or not self._decides_here(row):
+            return None
+        person, until = notices.escape(asked.person.key), asked.expires_at.astimezone(self.services.freezer.zone)
+        text = words.text("pairing.asks", language, person=person, code=asked.code, until=f"{until:%H:%M}")
+        return Rendered(text, buttons=(tuple(notices.button(each, row, language) for each in ("allow", "ignore")),))
+
+    # -- cards -------------------------------------------------------------------------------------------
+
     def _card(self, row: Outgoing, language: str) -> Rendered | None:
         write = self._write(row)
-        if write is None or write.status is not Status.STAGED:
+        if write is None or write.status is not Status.STAGED or not self._decides_here(row):
             return None
-        typed = row.chat.platform == "terminal"
-        return notices.card(write, row, self._usage_after(write), language, typed=typed)
+        return cardtext.card(write, row, self._around(write, row), language)
 
-    def _usage_after(self, write: Write) -> str:
-        """The budget as it would be after this write; "" when the file cannot be read or takes it no more."""
-        memory, limit = self.services.memory, self.services.settings.budget(write.target)
+    def _around(self, write: Write, row: Outgoing) -> cardtext.Around:
+        """What a card says besides its write: the file as it is now, and what waits for the same yes."""
         with self.services.db.read() as rd:
             space = people.space(rd, write.space)
+            known = people.chat(rd, row.chat)
+            several = len(writes.staged(rd, write.space)) > 1
+        elsewhere = known is not None and known.space != write.space
         try:
-            doc = memory.read(space, write.target)
+            doc = self.services.memory.read(space, write.target)
         except Refused:
-            return ""
-        after = entries.apply(write.operations, doc, limit, batch=len(write.operations) > 1)
-        return snapshot.usage(entries.chars(after.doc), limit) if isinstance(after, entries.Applied) else ""
+            return cardtext.Around(elsewhere=elsewhere, several=several)
+        return cardtext.Around(self._budget(write, doc), cardtext.like(write, doc.texts), elsewhere, several)
+
+    def _budget(self, write: Write, doc: entries.Document) -> cardtext.Budget:
+        limit, operations = self.services.settings.budget(write.target), notices.whole_operations(write)
+        change = entries.apply(operations, doc, limit, batch=len(operations) > 1)
+        after = entries.chars(change.doc) if isinstance(change, entries.Applied) else None
+        return cardtext.Budget(entries.chars(doc), after, limit)
 
     def _card_update(self, row: Outgoing, language: str) -> Rendered | None:
         write = self._write(row)
-        if write is None:
+        if write is None or not self._decides_here(row):
             return None
         if write.status is Status.STAGED:
             return self._card(row, language)
-        with self.services.db.read() as rd:
-            known = people.chat(rd, row.chat)
-        by = "" if known is not None and known.person == write.decided_by else write.decided_by
         if row.values.get("in_use"):
-            return notices.in_use(write, language)
+            return cardtext.in_use(write, self._decider(write, row), language)
         if row.chat.platform == "terminal" and self._decided_by_command(write):
             return None  # the command's own answer says it, on the same screen
-        return notices.decided(write, row, by, language)
+        return cardtext.decided(write, row, self._decider(write, row), language)
+
+    def _decider(self, write: Write, row: Outgoing) -> Decider:
+        with self.services.db.read() as rd:
+            return deciders.of(rd, self.services.access, self.services.freezer.zone, write, row.chat)
 
     def _decided_by_command(self, write: Write) -> bool:
         if write.decided_in is None:
@@ -130,8 +185,4 @@ class Renderer:
 
     def _language(self, row: Outgoing) -> str:
         with self.services.db.read() as rd:
-            known = people.chat(rd, row.chat)
-        return (known.language if known else "") or self.services.settings.display.language
-
-    def _verbosity(self, row: Outgoing) -> str:
-        return self.services.settings.notifications(row.chat.platform)
+            return language_of_row(rd, row, self.services.settings)

@@ -11,15 +11,17 @@ from datetime import datetime
 
 from gateway import failpoints, words
 from gateway.chat import Chat, Person
-from gateway.conversation import commands, taps, telling
+from gateway.conversation import commands, joining, taps, telling
+from gateway.conversation.access import Standing, is_group
 from gateway.conversation.commands.call import Call, Said, Services
 from gateway.conversation.lanes import Kind, Lanes
+from gateway.conversation.language import language_of
 from gateway.conversation.turn import Turns
 from gateway.errors import NotAllowed, Refused
 from gateway.jobs import ReviewJob
 from gateway.records import Done, Message, NewOutgoing, Role
 from gateway.store import messages, outbox, people
-from gateway.store.db import Transaction
+from gateway.store.db import Reader, Transaction
 
 log = logging.getLogger(__name__)
 
@@ -60,21 +62,38 @@ class Router:
             self.lanes.wake(message.chat, Kind.TALK)  # what was said after it may have waited for it
 
     def _next_waiting(self, chat: Chat, roles: tuple[Role, ...]) -> Message | None:
-        """Commands and taps overtake what is said, never the other way round: words behind `/new` are new."""
+        """Commands and taps overtake what is said, never the other way round: words behind `/new` are new.
+
+        Whoever was taken out since is answered no more.
+        """
+        while True:
+            with self.services.db.read() as rd:
+                found = messages.next_waiting(rd, chat, roles)
+                if found is None or self._is_let_in(rd, found):
+                    break
+            self._leave_unanswered(found)
+        if found is None or found.role is not Role.USER:
+            return found
         with self.services.db.read() as rd:
-            found = messages.next_waiting(rd, chat, roles)
-            if found is None or found.role is not Role.USER:
-                return found
             command = messages.next_waiting(rd, chat, Kind.COMMANDS.roles)
         return None if command is not None and command.id < found.id else found
+
+    def _is_let_in(self, rd: Reader, message: Message) -> bool:
+        standing = self.services.access.standing_in(rd, Person.parse(message.person), message.chat)
+        return standing is not Standing.STRANGER
+
+    def _leave_unanswered(self, message: Message) -> None:
+        with self.services.db.write() as tx:
+            messages.finish(tx, message.id, Done.STOPPED, self.services.clock.now())
+            messages.erase_words(tx, message.id)
 
     # -- commands --------------------------------------------------------------------------------------
 
     async def _command(self, message: Message) -> None:
         parsed = commands.parse(message.text.strip())
         name = parsed[0] if parsed else ""
-        ring = await asyncio.to_thread(self._run, message, name, parsed[1] if parsed else "")
-        if _stops_turn(name):
+        ring, stopped = await asyncio.to_thread(self._run, message, name, parsed[1] if parsed else "")
+        if stopped:
             # Marked first: the turn's own last commit then finds it ended and says nothing.
             await self.lanes.stop(message.chat)
         if ring is not None:
@@ -83,13 +102,21 @@ class Router:
     def _stop_turn(self, tx: Transaction, command: Message, now: datetime) -> bool:
         """End the turn of what was said before the command, in the command's own commit: once, and no other."""
         running = messages.next_waiting(tx, command.chat, (Role.USER,))
-        if running is None or running.id > command.id:
+        if running is None or running.id > command.id or not self._may_stop(tx, command, running):
             return False
-        messages.finish(tx, running.id, Done.STOPPED, now)
-        telling.put(tx, running, now)
+        for piece in (running, *joining.pieces(tx, running)):
+            messages.finish(tx, piece.id, Done.STOPPED, now)
+        telling.put(tx, self.services.settings, running, now)
         return True
 
-    def _run(self, message: Message, name: str, rest: str) -> ReviewJob | None:
+    def _may_stop(self, tx: Transaction, command: Message, running: Message) -> bool:
+        """In a group a member ends only what they asked themselves."""
+        access, person = self.services.access, Person.parse(command.person)
+        standing = access.standing_in(tx, person, command.chat)
+        return standing is not Standing.MEMBER or running.person in access.accounts(tx, person)
+
+    def _run(self, message: Message, name: str, rest: str) -> tuple[ReviewJob | None, bool]:
+        """The review to ring for, and whether a turn was ended."""
         try:
             said = self._act(message, name, rest)
         except Refused as refused:
@@ -97,7 +124,7 @@ class Router:
         now = self.services.clock.now()
         with self.services.db.write() as tx:
             if not messages.finish(tx, message.id, Done.ANSWERED, now):
-                return None
+                return None, False
             stopped = _stops_turn(name) and self._stop_turn(tx, message, now)
             if said.commit is not None:
                 said.commit(tx)
@@ -109,28 +136,34 @@ class Router:
                 created_at=now,
                 message=message.id,
                 write=said.write,
+                via=message.via,
                 values={**said.values, "say": said.key, "stopped": stopped},
             )
             if not said.once or outbox.put(tx, replace(answer, dedupe=said.once)) is None:
                 outbox.put(tx, answer)
             messages.erase_words(tx, message.id)
         failpoints.reach("command.done")
-        return said.ring
+        return said.ring, stopped
 
     def _act(self, message: Message, name: str, rest: str) -> Said:
         services = self.services
         person = Person.parse(message.person)
         with services.db.read() as rd:
-            standing = services.access.standing(rd, person)
+            standing = services.access.standing_in(rd, person, message.chat)
             space = people.space(rd, message.space)
+            private = not is_group(people.chat(rd, message.chat), message.chat)
         command = commands.TABLE.get(name)
         if command is None:
             if name in commands.LATER:
                 return Said("answer.later", {"name": name})
             return Said("answer.unknown_command", {"nearest": commands.nearest(name)})
         if not commands.allowed(command, standing):
-            raise NotAllowed("command.owner_only", name=name)
-        return command.act(services, Call(message, person, standing, space, name, tuple(rest.split()), rest))
+            key = "command.not_for_members" if standing is Standing.MEMBER else "command.owner_only"
+            raise NotAllowed(key, name=name)
+        if command.private_only and not private:
+            raise NotAllowed("command.private_only", name=name)
+        call = Call(message, person, standing, space, name, tuple(rest.split()), rest, private)
+        return command.act(services, call)
 
     # -- taps and apologies ----------------------------------------------------------------------------
 
@@ -151,7 +184,7 @@ class Router:
                 return
             self._keep_apology(tx, messages.get(tx, message.id), values)
             messages.erase_words(tx, message.id)
-            telling.put(tx, message, now)
+            telling.put(tx, self.services.settings, message, now)
             outbox.put(
                 tx,
                 NewOutgoing(
@@ -162,13 +195,14 @@ class Router:
                     created_at=now,
                     message=message.id,
                     values=values,
+                    via=message.via,
                 ),
             )
 
     def _keep_apology(self, tx: Transaction, message: Message, values: Mapping[str, object]) -> None:
         """The apology is the turn's one answer in the transcript, where the turn had begun."""
         if message.role is Role.USER and message.turn:
-            language = self.services.settings.display.language
+            language = language_of(tx, message.chat, self.services.settings)
             text = words.text(str(values["say"]), language, **values)
             messages.keep(
                 tx,

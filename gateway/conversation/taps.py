@@ -1,40 +1,73 @@
 """What a button does. Its data is `action:outbox row:token`; the row says which write or question it shows."""
 
 import secrets
+from datetime import datetime, tzinfo
 
+from gateway import words
 from gateway.chat import Person, Tap
+from gateway.conversation import deciders, pairing
 from gateway.conversation.access import Access
+from gateway.conversation.commands import deciding
 from gateway.conversation.commands.call import Services
-from gateway.errors import AlreadyDecided, NotAllowed, NotFound, Refused
-from gateway.memory import asking
-from gateway.records import Message, NewOutgoing, Outgoing, Status
-from gateway.store import outbox, writes
-from gateway.store.db import Reader
+from gateway.conversation.commands.deciding import Verdict
+from gateway.errors import NotAllowed, Refused
+from gateway.memory import asking, cards
+from gateway.memory.writing import Decision, DecisionEnding
+from gateway.records import Message, NewOutgoing, Outgoing, Status, Write
+from gateway.store import outbox, people, sessions, writes
+from gateway.store.db import Reader, Transaction
 
 DECISIONS = ("approve", "reject", "edit")
+FOR_ALL = {"approve_all": Verdict.APPROVE, "reject_all": Verdict.REJECT}
 QUESTIONS = ("ask_first", "remember_freely")
-ACTIONS = (*DECISIONS, *QUESTIONS, "use_now")
+PAIRING = ("allow", "ignore")
+ACTIONS = (*DECISIONS, *FOR_ALL, *QUESTIONS, *PAIRING, "use_now")
+MOST_SESSIONS = 1_000
 
 
 def check(rd: Reader, access: Access, tap: Tap) -> Outgoing:
     """The outbox row a tap belongs to, if this person may press that button here.
 
-    Raises NotAllowed for a stranger, somebody else's button and a forged one, AlreadyDecided for a stale one.
+    Raises NotAllowed for a stranger, somebody else's button, a forged one and a copy of one.
     """
     action, row_id, token = _parse(tap.data)
-    try:
-        row = outbox.get(rd, row_id)
-    except NotFound:
-        raise NotAllowed("tap.unknown") from None
-    if action not in ACTIONS or not secrets.compare_digest(row.token.encode(), token.encode()):
+    row = outbox.find(rd, row_id)
+    if row is None or action not in ACTIONS or not secrets.compare_digest(row.token.encode(), token.encode()):
         raise NotAllowed("tap.unknown")
     if (row.chat.platform, row.chat.id) != (tap.chat.platform, tap.chat.id):
         raise NotAllowed("tap.unknown")
+    # A tap may be faster than the mark that says what the platform calls the message: then it counts.
+    if tap.message_id and outbox.message_of(rd, row) not in ("", tap.message_id):
+        raise NotAllowed("tap.unknown")
     if not access.may_decide(rd, tap.person, row.space):
         raise NotAllowed("tap.not_yours")
-    if action in DECISIONS and (row.write is None or writes.get(rd, row.write).status is not Status.STAGED):
-        raise AlreadyDecided("tap.decided")
+    if action in (*DECISIONS, *FOR_ALL) and row.write is None:
+        raise NotAllowed("tap.unknown")
     return row
+
+
+def toast(rd: Reader, access: Access, zone: tzinfo, tap: Tap, row: Outgoing, language: str) -> str:
+    """What to say at once of a tap that comes too late, "" for one that counts. Its card is shown again, too."""
+    action, _, _ = _parse(tap.data)
+    if row.write is None or action not in (*DECISIONS, *FOR_ALL):
+        return ""
+    write = writes.get(rd, row.write)
+    decider = deciders.of(rd, access, zone, write, row.chat)
+    match write.status:
+        case Status.STAGED:
+            return "" if _is_current(row, write) else words.text("tap.redrawn", language)
+        case Status.APPLIED | Status.APPROVED:
+            return words.text("tap.applied", language, who=decider.plain(language))
+        case Status.REJECTED:
+            return words.text("tap.rejected", language, who=decider.plain(language))
+        case Status.EXPIRED:
+            return words.text("tap.expired", language, when=decider.when)
+        case _:
+            return words.text("tap.failed", language)
+
+
+def _is_current(row: Outgoing, write: Write) -> bool:
+    return row.values.get("redrawn", write.redrawn) == write.redrawn
 
 
 def kept_form(tap: Tap) -> str:
@@ -51,6 +84,10 @@ def act(services: Services, message: Message) -> None:
     person = Person.parse(message.person)
     if action in DECISIONS and row.write is not None:
         _decide(services, action, row, row.write, person, message, text)
+    elif action in FOR_ALL and row.write is not None:
+        _decide_all(services, FOR_ALL[action], row, row.write, person, message)
+    elif action in PAIRING:
+        _decide_pairing(services, action, row, message)
     elif action == "use_now":
         _use_now(services, row, message)
     elif action in QUESTIONS:
@@ -60,7 +97,7 @@ def act(services: Services, message: Message) -> None:
 def _use_now(services: Services, row: Outgoing, message: Message) -> None:
     now = services.clock.now()
     with services.db.write() as tx:
-        refreshed = services.freezer.refresh(tx, row.chat, now)
+        refreshed = _refresh(services, tx, row, now)
         if refreshed:
             outbox.put(
                 tx,
@@ -79,22 +116,76 @@ def _use_now(services: Services, row: Outgoing, message: Message) -> None:
         _say_refused(services, Refused("refresh.no_session"), row, message)
 
 
+def _refresh(services: Services, tx: Transaction, row: Outgoing, now: datetime) -> bool:
+    """This chat's conversation; behind a card of another space (a group's), the open ones of that space."""
+    known = people.chat(tx, row.chat)
+    if known is None or known.space in (None, row.space):
+        return services.freezer.refresh(tx, row.chat, now)
+    found = [each for each in sessions.recent(tx, row.space, MOST_SESSIONS) if each.ended_at is None]
+    for each in found:
+        services.freezer.refreeze(tx, sessions.get(tx, each.id), now)
+    return bool(found)
+
+
 def _decide(
     services: Services, action: str, row: Outgoing, write: int, person: Person, message: Message, text: str
 ) -> None:
     try:
-        match action:
-            case "approve":
-                seen = row.values.get("redrawn")
-                services.memory.approve(
-                    write, person.key, through=message.id, seen=seen if isinstance(seen, int) else None
-                )
-            case "reject":
-                services.memory.reject(write, person.key, through=message.id)
-            case _:
-                services.memory.edit(write, text, person.key)
+        ending = _decision(services, action, row, write, person, message, text).ending
     except Refused as refused:
         _say_refused(services, refused, row, message)
+        return
+    if ending in (DecisionEnding.ALREADY, DecisionEnding.REDRAWN):
+        _show_again(services, row, write)
+
+
+def _decision(
+    services: Services, action: str, row: Outgoing, write: int, person: Person, message: Message, text: str
+) -> Decision:
+    match action:
+        case "approve":
+            seen = row.values.get("redrawn")
+            return services.memory.approve(
+                write, person.key, through=message.id, seen=seen if isinstance(seen, int) else None
+            )
+        case "reject":
+            return services.memory.reject(write, person.key, through=message.id)
+        case _:
+            return services.memory.edit(write, text, person.key)
+
+
+def _decide_all(
+    services: Services, verdict: Verdict, row: Outgoing, tapped: int, person: Person, message: Message
+) -> None:
+    """All that is shown of the space, each for itself, with one answer; nothing by a card that is out of date."""
+    with services.db.read() as rd:
+        write = writes.get(rd, tapped)
+    counts = write.status is Status.STAGED and _is_current(row, write)
+    if not (counts or deciding.is_fixed(message)):
+        _show_again(services, row, tapped)
+        return
+    named = deciding.meant_by_tap(services, message, row.space, tapped)
+    results = [deciding.decide(services, person, verdict, each, message.id) for each in named]
+    now = services.clock.now()
+    with services.db.write() as tx:
+        outbox.put(
+            tx,
+            NewOutgoing(
+                dedupe=f"tap-{message.id}",
+                kind="answer",
+                chat=row.chat,
+                space=row.space,
+                created_at=now,
+                message=message.id,
+                values={"say": "decisions", "results": deciding.kept_form(results)},
+            ),
+        )
+
+
+def _show_again(services: Services, row: Outgoing, write: int) -> None:
+    """A card that was tapped too late says what happened, also where its change had got lost."""
+    with services.db.write() as tx:
+        cards.show_again(tx, writes.get(tx, write), row, services.clock.now())
 
 
 def _say_refused(services: Services, refused: Refused, row: Outgoing, message: Message) -> None:
@@ -113,6 +204,18 @@ def _say_refused(services: Services, refused: Refused, row: Outgoing, message: M
                 values={**refused.values, "say": refused.key},
             ),
         )
+
+
+def _decide_pairing(services: Services, action: str, row: Outgoing, message: Message) -> None:
+    code, now = str(row.values.get("code", "")), services.clock.now()
+    try:
+        with services.db.write() as tx:
+            if action == "allow":
+                pairing.approve(tx, services.access, code, now)
+            else:
+                pairing.ignore(tx, code, now)
+    except Refused as refused:
+        _say_refused(services, refused, row, message)
 
 
 def _answer_first_question(services: Services, action: str, row: Outgoing, person: Person) -> None:

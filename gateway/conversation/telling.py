@@ -7,11 +7,12 @@ from datetime import datetime
 
 from gateway.memory import cards
 from gateway.records import Message, NewOutgoing, Status
+from gateway.settings import Settings
 from gateway.store import outbox, writes
 from gateway.store.db import Transaction
 
 
-def put(tx: Transaction, message: Message, now: datetime, *, unsaved: bool = False) -> None:
+def put(tx: Transaction, settings: Settings, message: Message, now: datetime, *, unsaved: bool = False) -> None:
     """Tell of the writes of a user message's turn. `unsaved`: its last memory call failed."""
     made = writes.of_message(tx, message.id)
     if unsaved or any(write.status is not Status.STAGED for write in made):
@@ -27,6 +28,4 @@ def put(tx: Transaction, message: Message, now: datetime, *, unsaved: bool = Fal
                 values={"unsaved": unsaved},
             ),
         )
-    for write in made:
-        if write.status is Status.STAGED:
-            cards.show(tx, write, message.chat, "", now)
+    cards.ask(tx, settings, [write for write in made if write.status is Status.STAGED], message.chat, now)

@@ -5,7 +5,7 @@ turn it is.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from gateway import policy
@@ -81,6 +81,8 @@ class Toolbox:
     message: Message
     seen: Sequence[Message]
     """The user messages that the model sees, for evidence (design.md 7.2)."""
+    whose: Collection[str] | None
+    """The accounts of the space's person where others speak, too; None: all that is said is theirs."""
     targets: Sequence[Target]
     disabled: Sequence[str]
     results: list[ToolResult]
@@ -121,8 +123,9 @@ class Toolbox:
                 dedupe=dedupe,
                 batch=asked.batch,
                 quotes=asked.quotes,
-                own=policy.own_words(self.seen),
+                own=policy.own_words(self.seen, self.whose),
                 foreign=self._foreign(),
+                heard=self._heard(),
                 message=self.message.id,
                 session=self.session.id,
                 approval_required=approval_required,
@@ -142,7 +145,13 @@ class Toolbox:
     def _foreign(self) -> tuple[str, ...]:
         """Words of this turn that are not the person's own: quoted, forwarded, and what tools fetched."""
         fetched = (said.text for said in self.results if said.tool != "memory")
-        return (*policy.foreign_words([self.message]), *fetched)
+        return (*policy.foreign_words([self.message], self.whose), *fetched)
+
+    def _heard(self) -> tuple[str, ...]:
+        """What other people said earlier where several talk: it is before the model's eyes, too."""
+        if self.whose is None:
+            return ()
+        return policy.foreign_words([row for row in self.seen if row.id != self.message.id], self.whose)
 
     def _search(self, call: ToolCall) -> str:
         arguments = _arguments(call.arguments)

@@ -14,10 +14,11 @@ from datetime import datetime
 
 from gateway import failpoints, policy, transcript, words
 from gateway.chat import Chat, Person
-from gateway.conversation import ending, firstwords, prompt, telling, tools
+from gateway.conversation import ending, firstwords, joining, prompt, telling, tools
 from gateway.conversation.access import Access
 from gateway.conversation.committing import surely, to_its_end
 from gateway.conversation.freezing import Freezer
+from gateway.conversation.language import language_of
 from gateway.errors import ModelBusy, ModelRefused, StoreBusy
 from gateway.home import Home
 from gateway.jobs import ReviewJob
@@ -78,6 +79,7 @@ class Turns:
 
     async def answer(self, message: Message) -> None:
         """Answer one waiting message. Raises TryLater when it cannot be done now; nothing is lost then."""
+        await self._until_whole(message)
         with ExitStack() as session_lock:
             turn = await to_its_end(self._begin, message.id, session_lock)  # commit: session open, turn begun
             if turn is None:
@@ -93,6 +95,24 @@ class Turns:
 
     # -- begin -----------------------------------------------------------------------------------------
 
+    async def _until_whole(self, message: Message) -> None:
+        """Give the chat a moment to hand over the rest of a long paste or an album."""
+        come = -1
+        for _ in range(joining.MOST_MOMENTS):
+            found = await asyncio.to_thread(self._pieces, message)
+            if found in (None, come):
+                return
+            come = found or 0
+            await asyncio.sleep(joining.MOMENT_SECONDS)
+
+    def _pieces(self, message: Message) -> int | None:
+        """How many further pieces of a message have come; None when no more can come."""
+        if not joining.may_go_on(message):
+            return None
+        with self.db.read() as rd:
+            rest = joining.pieces(rd, message)
+        return len(rest) if joining.may_go_on(rest[-1] if rest else message) else None
+
     def _begin(self, message_id: int, session_lock: ExitStack) -> Turn | None:
         """The begun turn, with the lock of its session in `session_lock`; None when the message is done already."""
         session_id = self._join_session(message_id)
@@ -107,19 +127,65 @@ class Turns:
     def _join_session(self, message_id: int) -> str | None:
         """Give the message its session and turn; the session's id, or None when it is done already."""
         now = self.clock.now()
+        with self.db.read() as rd:
+            message = messages.get(rd, message_id)
+        if message.done is None and message.turn:
+            return message.session
         with self.db.write() as tx:
             message = messages.get(tx, message_id)
             if message.done is not None:
                 return None
-            if message.turn:
-                return message.session
+            message = joining.join(tx, message, now)
+            if not message.text.strip():
+                self._decline(tx, message, now)
+                return None
             session = self._session_for(tx, message, now)
-            number = sessions.begin_turn(tx, session.id, now)
-            at = self.freezer.stamp_zone(message.at)
-            sent = prompt.sent_form(message.pieces, at) if message.pieces else None
-            messages.begin(tx, message.id, session.id, number, session.generation, prompt.stamp(at), sent)
+            self._join(tx, message, session, now)
+            if self._is_overtaken(tx, message):
+                messages.finish(tx, message.id, Done.STOPPED, now)
+                return None
         failpoints.reach("turn.begun")
         return session.id
+
+    def begin_at_once(self, tx: Transaction, message: Message, now: datetime) -> bool:
+        """Begin the turn of a message that is being kept, in that commit, if nothing has to be waited for or read.
+
+        False: it waits, and its lane begins the turn.
+        """
+        if joining.may_go_on(message) or not message.text.strip():
+            return False
+        session = sessions.in_use(tx, message.chat, message.session)
+        if session is None or session.space != message.space:
+            return False
+        self._join(tx, message, session, now)
+        return True
+
+    def _join(self, tx: Transaction, message: Message, session: Session, now: datetime) -> None:
+        """Let a message join a session as the question of its next turn."""
+        number = sessions.begin_turn(tx, session.id, now)
+        at = self.freezer.stamp_zone(message.at)
+        marked = message.pieces or message.speaker
+        sent = prompt.sent_form(joining.said_by(message), at, message.speaker) if marked else None
+        messages.begin(tx, message.id, session.id, number, session.generation, prompt.stamp(at), sent)
+
+    def _is_overtaken(self, tx: Transaction, message: Message) -> bool:
+        """Whether its person has said more, and one answer is to answer both."""
+        return self.settings.session.busy == "interrupt" and bool(messages.waiting_behind(tx, message))
+
+    def _decline(self, tx: Transaction, message: Message, now: datetime) -> None:
+        """An album without a word: there is nothing in it that we can read."""
+        messages.finish(tx, message.id, Done.ANSWERED, now)
+        outbox.put(
+            tx,
+            NewOutgoing(
+                dedupe=f"unreadable-{message.id}",
+                kind="unreadable",
+                chat=message.chat,
+                space=message.space,
+                created_at=now,
+                reply_to=message.platform_id,
+            ),
+        )
 
     def _session_for(self, tx: Transaction, message: Message, now: datetime) -> Session:
         session = sessions.in_use(tx, message.chat, message.session)
@@ -171,7 +237,8 @@ class Turns:
             if not answer.tool_calls:
                 return turn, answer
             if turn.round >= self.settings.agent.max_tool_rounds:
-                return turn, replace(answer, text=answer.text or words.text("turn.too_many_rounds", self._language))
+                stopped = await asyncio.to_thread(self._text, turn, "turn.too_many_rounds")
+                return turn, replace(answer, text=answer.text or stopped)
             turn = await surely(self._commit_calls, turn, answer)
             failpoints.reach("turn.calls_committed")
             turn = await self._unanswered_calls(turn)
@@ -193,14 +260,14 @@ class Turns:
                     await asyncio.sleep(min(busy.after, MODEL_WAIT_MOST_SECONDS))
             except ModelRefused as refused:
                 log.error("model.refused", extra={"status": refused.status})
-                return ModelAnswer(self._refusal(turn, refused))
-        return ModelAnswer(words.text("turn.model_silent", self._language))
+                return ModelAnswer(await asyncio.to_thread(self._refusal, turn, refused))
+        return ModelAnswer(await asyncio.to_thread(self._text, turn, "turn.model_silent"))
 
     def _refusal(self, turn: Turn, refused: ModelRefused) -> str:
         if turn.space.kind == "owner":
-            values = {"status": refused.status, "hint": refused.hint}
-            return words.text("turn.model_refused", self._language, **values)
-        return words.text("turn.model_silent", self._language)
+            hint = self._text(turn, refused.hint)
+            return self._text(turn, "turn.model_refused", status=refused.status, hint=hint)
+        return self._text(turn, "turn.model_silent")
 
     async def _unanswered_calls(self, turn: Turn) -> Turn:
         """Run the calls of the last round that have no result yet, and commit their results."""
@@ -221,7 +288,8 @@ class Turns:
             for call, result in results:
                 messages.keep(tx, self._row(turn, Role.TOOL, result, call=call))
             if messages.get(tx, turn.message.id).done is not None:
-                telling.put(tx, turn.message, self.clock.now())  # what it wrote while it was being ended
+                # What it wrote while it was being ended.
+                telling.put(tx, self.settings, turn.message, self.clock.now())
         failpoints.reach("turn.results_committed")
         return self._with_rounds(turn)
 
@@ -240,6 +308,8 @@ class Turns:
         return replace(turn, rounds=tuple(row for row in rows if row.id != turn.message.id))
 
     def _toolbox(self, turn: Turn) -> tools.Toolbox:
+        with self.db.read() as rd:
+            people_of_space = self.access.owners(rd) if turn.space.kind == "group" else None
         return tools.Toolbox(
             db=self.db,
             settings=self.settings,
@@ -248,6 +318,7 @@ class Turns:
             session=turn.session,
             message=turn.message,
             seen=tuple(row for row in turn.before if row.role is Role.USER),
+            whose=people_of_space,
             targets=self.memory.targets(turn.space),
             disabled=self.settings.agent.disabled_toolsets,
             results=[tools.ToolResult(row.tool_name, row.text) for row in turn.rounds if row.role is Role.TOOL],
@@ -261,7 +332,7 @@ class Turns:
         Returns the review to ring for, if one is due.
         """
         now = self.clock.now()
-        text = answer.text + (words.text("turn.cut", self._language) if answer.truncated else "")
+        text = answer.text + (self._text(turn, "turn.cut") if answer.truncated else "")
         due: ReviewJob | None = None
         with self.db.write() as tx:
             if not messages.finish(tx, turn.message.id, Done.ANSWERED, now):
@@ -281,7 +352,7 @@ class Turns:
         shows = message.platform_id if messages.count_waiting(tx, message.chat) else ""
         reply = self._outgoing(turn, f"reply-{message.id}", "reply", now)
         outbox.put(tx, replace(reply, message=answer_id, reply_to=shows))
-        telling.put(tx, message, now, unsaved=tools.ended_unsaved(turn.rounds))
+        telling.put(tx, self.settings, message, now, unsaved=tools.ended_unsaved(turn.rounds))
         firstwords.put(tx, self.access, message.chat, Person.parse(message.person), turn.space, now)
 
     def _review_due(self, tx: Transaction, turn: Turn, now: datetime) -> ReviewJob | None:
@@ -339,9 +410,11 @@ class Turns:
     def _outgoing(self, turn: Turn, dedupe: str, kind: str, now: datetime) -> NewOutgoing:
         return NewOutgoing(dedupe=dedupe, kind=kind, chat=turn.message.chat, space=turn.space.id, created_at=now)
 
-    @property
-    def _language(self) -> str:
-        return self.settings.display.language
+    def _text(self, turn: Turn, key: str, **values: object) -> str:
+        """A sentence of ours in the language of the turn's chat."""
+        with self.db.read() as rd:
+            language = language_of(rd, turn.message.chat, self.settings)
+        return words.text(key, language, **values)
 
 
 def _unanswered(rounds: Sequence[Message]) -> list[tuple[int, ToolCall]]:

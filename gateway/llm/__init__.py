@@ -4,6 +4,14 @@ from gateway.ports import Model
 from gateway.settings import ModelChoice
 
 
+def warm_up(choice: ModelChoice) -> None:
+    """Load what the model of this choice needs, in a process that forks one for each thought."""
+    if choice.provider != "offline":
+        from gateway.llm import openai
+
+        openai.warm_up()
+
+
 def build(choice: ModelChoice) -> Model:
     """The model of this choice. SDKs are imported by the one that is built, none by this module."""
     if choice.provider == "offline":

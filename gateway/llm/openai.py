@@ -6,13 +6,16 @@ thought. No text of a server leaves this module: it may hold people's words, or 
 """
 
 import asyncio
+import importlib
 import logging
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from gateway import words
 from gateway.errors import ModelBusy, ModelRefused
 from gateway.llm import wire
 from gateway.ports import ModelAnswer, ModelRequest
@@ -32,15 +35,6 @@ DRAIN_SECONDS = 0.1
 """How long the end of a finished stream is awaited, so that its connection can be used again."""
 DEFAULT_AFTER_SECONDS = 1.0
 MOST_AFTER_SECONDS = 3600.0
-HINT_KEY = (
-    "Check the key (OPENAI_API_KEY, or the variable that model.api_key_env names), and that it belongs to "
-    "model.base_url."
-)
-HINT_ADDRESS = "Check model.base_url (for most servers it ends in /v1) and model.name."
-HINT_REQUEST = (
-    "Check model.name (it must be able to use tools) and model.context_window; /new begins a short conversation."
-)
-HINT_CREDIT = "The account behind the key has no credit left."
 
 
 class OpenAIModel:
@@ -80,11 +74,11 @@ class OpenAIModel:
                 listed = await client.get("/models", cast_to=object, options={"headers": self._headers()})
         except openai.APIStatusError as error:
             trouble = _from_status(error)
-            hint = trouble.hint if isinstance(trouble, ModelRefused) else "Try again later."
+            hint = _said(trouble.hint) if isinstance(trouble, ModelRefused) else "Try again later."
             return f"The model's server answered {error.status_code}. {hint}"
         except (openai.APIError, TimeoutError):
-            return f"The model's server does not answer. {HINT_ADDRESS}"
-        return "" if isinstance(listed, dict) else f"What answers is no model server. {HINT_ADDRESS}"
+            return f"The model's server does not answer. {_said('hint.address')}"
+        return "" if isinstance(listed, dict) else f"What answers is no model server. {_said('hint.address')}"
 
     async def close(self) -> None:
         client, self._made = self._made, None
@@ -109,6 +103,7 @@ class OpenAIModel:
             timeout=openai.Timeout(self._timeout_seconds, connect=min(CONNECT_SECONDS, self._timeout_seconds)),
             max_retries=MAX_RETRIES,
             default_headers=not_sent,
+            http_client=openai.DefaultAsyncHttpx2Client(verify=_tls()),
         )
 
     def _headers(self) -> Any:
@@ -208,6 +203,21 @@ def _checked(assembly: wire.Assembly) -> ModelAnswer:
 # -- errors --------------------------------------------------------------------------------------------
 
 
+def warm_up() -> None:
+    """Load what a first thought has to load: for a process that forks one for each thought."""
+    for module in ("openai", "anyio._backends._asyncio"):
+        importlib.import_module(module)
+    _tls()
+
+
+@lru_cache(maxsize=1)
+def _tls() -> ssl.SSLContext:
+    """Whom to trust, read once: it takes longer than an answer of a near server."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
+
+
 def _wire_errors() -> tuple[type[Exception], ...]:
     """What reading a response can raise below the SDK, which maps only what happens before it."""
     import anyio
@@ -228,9 +238,14 @@ def _without_refused(extras: dict[str, Any], error: "openai.APIStatusError") -> 
     return None
 
 
+def _said(hint: str) -> str:
+    """A hint for `doctor`, which speaks English."""
+    return words.text(hint, "en")
+
+
 def _from_status(error: "openai.APIStatusError") -> ModelBusy | ModelRefused:
     if error.code == "insufficient_quota":
-        return ModelRefused(error.status_code, HINT_CREDIT)
+        return ModelRefused(error.status_code, "hint.credit")
     return _trouble(error.status_code, after=_retry_after(error.response.headers))
 
 
@@ -240,8 +255,8 @@ def _trouble(status: int, *, after: float) -> ModelBusy | ModelRefused:
         return ModelBusy(f"the model's server asks us to wait ({status})", after=after)
     if not 300 <= status < 500:
         return ModelBusy(f"the model's server has trouble of its own ({status})", after=after)
-    hints = {401: HINT_KEY, 402: HINT_CREDIT, 403: HINT_KEY, 404: HINT_ADDRESS}
-    return ModelRefused(status, hints.get(status, HINT_ADDRESS if status < 400 else HINT_REQUEST))
+    hints = {401: "hint.key", 402: "hint.credit", 403: "hint.key", 404: "hint.address"}
+    return ModelRefused(status, hints.get(status, "hint.address" if status < 400 else "hint.request"))
 
 
 def _status_inside(error: Mapping[str, Any]) -> int:

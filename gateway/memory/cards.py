@@ -1,14 +1,82 @@
 """Outbox rows about writes: the card that shows a staged one, and what becomes of it. The words are `notices`'.
 
-A card that was not delivered yet is updated, too: its update waits behind it in the outbox.
+Where the words of a write may be read is decided here, for turns, commands and reviews alike (design.md 6.7). A
+card that was not delivered yet is updated, too: its update waits behind it in the outbox.
 """
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta, tzinfo
 
-from gateway.chat import Chat
-from gateway.records import NewOutgoing, Write
-from gateway.store import outbox
-from gateway.store.transaction import Transaction
+from gateway.chat import TERMINAL_OWNER, Chat
+from gateway.records import NewOutgoing, Outgoing, Write
+from gateway.settings import Settings
+from gateway.store import outbox, people, writes
+from gateway.store.transaction import Reader, Transaction
+
+REMINDED_AFTER = timedelta(days=1)
+REMINDERS_FROM_HOUR = 9
+
+
+def ask(
+    tx: Transaction,
+    settings: Settings,
+    staged: Sequence[Write],
+    chat: Chat | None,
+    at: datetime,
+    reply_to: str = "",
+) -> None:
+    """Show staged writes on cards, each once. `chat` is where they were made: a group sees only how many."""
+    if not staged or chat is None:
+        return
+    here = people.where_now(tx, chat)
+    home = place(tx, settings, here)
+    for write in staged:
+        if home is not None:
+            show(tx, write, home, reply_to if home == here else "", at)
+    if home != here and _is_group(tx, here):
+        newest = max(write.id for write in staged)
+        row = NewOutgoing(
+            dedupe=f"write-{newest}-waits",
+            kind="waits" if home is not None else "waits_homeless",
+            chat=here,
+            space=staged[0].space,
+            created_at=at,
+            values={"count": len(staged)},
+        )
+        outbox.put(tx, row)
+
+
+def place(rd: Reader, settings: Settings, chat: Chat) -> Chat | None:
+    """Where the words of a write made in a chat are shown: there in private, else the owner's home chat."""
+    told = audience(rd, settings, chat)
+    if told is not None and not _is_group(rd, told):
+        return told
+    return people.home_chat(rd, people.owner_keys(rd, settings.access.owners))
+
+
+def audience(rd: Reader, settings: Settings, chat: Chat) -> Chat | None:
+    """Where the people of a chat are told of what became of it; None for somebody who was taken out."""
+    here = people.where_now(rd, chat)
+    known = people.chat(rd, here)
+    if known is None or not known.private or not known.person:
+        return here
+    named = (*settings.access.owners, *settings.access.allowed, TERMINAL_OWNER.key)
+    return here if known.person in named or people.is_let_in(rd, known.person) else None
+
+
+def show_homeless(tx: Transaction, owner_keys: Sequence[str], at: datetime) -> None:
+    """Show the owner, who can be reached now, what groups had to let wait without a card."""
+    home = people.home_chat(tx, owner_keys)
+    if home is None:
+        return
+    for write in writes.staged(tx, None):
+        if people.space(tx, write.space).kind == "group" and not outbox.cards_of(tx, write.id):
+            show(tx, write, home, "", at)
+
+
+def _is_group(rd: Reader, chat: Chat) -> bool:
+    known = people.chat(rd, chat)
+    return known is not None and not known.private
 
 
 def show(tx: Transaction, write: Write, chat: Chat, reply_to: str, at: datetime) -> None:
@@ -49,6 +117,58 @@ def update(tx: Transaction, write: Write, word: str, at: datetime) -> bool:
             ),
         )
     return bool(cards)
+
+
+def show_again(tx: Transaction, write: Write, tapped: Outgoing, at: datetime) -> None:
+    """Change a card to what is true by now, unless a change of it that says so has arrived or is on its way.
+
+    `tapped` is the card, or the change of it whose button was pressed.
+    """
+    card = tapped.id if tapped.edits is None else tapped.edits
+    newest = outbox.newest_update(tx, write.id, card)
+    if newest is not None and newest.status in ("waiting", "delivered") and _is_true(newest, write):
+        return
+    outbox.put(
+        tx,
+        NewOutgoing(
+            dedupe=f"write-{write.id}-again-{card}-{newest.id if newest is not None else 0}",
+            kind="card_update",
+            chat=tapped.chat,
+            space=write.space,
+            created_at=at,
+            write=write.id,
+            edits=card,
+            values={"redrawn": write.redrawn},
+        ),
+    )
+
+
+def _is_true(update: Outgoing, write: Write) -> bool:
+    """Whether this change was put when the write was as it is now."""
+    if write.decided_at is not None and update.created_at < write.decided_at:
+        return False
+    return update.values.get("redrawn") == write.redrawn or bool(update.values.get("in_use"))
+
+
+def reminders(rd: Reader, now: datetime, zone: tzinfo) -> list[NewOutgoing]:
+    """What is to be said now of writes that wait: once a day in each chat with cards, never the words.
+
+    Nobody is woken: the day begins at nine where people live.
+    """
+    here = now.astimezone(zone)
+    if here.hour < REMINDERS_FROM_HOUR:
+        return []
+    rows = [
+        NewOutgoing(
+            dedupe=f"reminder-{chat.platform}:{chat.id}-{here:%Y-%m-%d}",
+            kind="reminder",
+            chat=chat,
+            space=space,
+            created_at=now,
+        )
+        for chat, space in outbox.due_reminders(rd, now - REMINDED_AFTER)
+    ]
+    return [row for row in rows if outbox.by_dedupe(rd, row.dedupe) is None]
 
 
 def say_failed(tx: Transaction, write: Write, chat: Chat, at: datetime) -> None:

@@ -6,37 +6,15 @@ something else than the card showed, and never writes over what somebody else pu
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
+from gateway.decisions import Decision as Decision
+from gateway.decisions import DecisionEnding as DecisionEnding
+from gateway.decisions import as_it_stands
 from gateway.errors import Refused
 from gateway.memory import cards, entries, proposals
 from gateway.memory.files import File, Files, glued_in
 from gateway.records import Action, Operation, Space, Status, Write
 from gateway.store import people, textfile, writes
-
-
-class DecisionEnding(StrEnum):
-    """How a person's decision about a staged write ended."""
-
-    APPLIED = "applied"
-    """The file says it now (or said it already)."""
-    REJECTED = "rejected"
-    EDITED = "edited"
-    REDRAWN = "redrawn"
-    """It stays staged; its card shows what changed and needs a new tap. `reason` says what."""
-    FAILED = "failed"
-    ALREADY = "already"
-    """Somebody was first; `write.status` says with what."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """The ending and the row as it now is. `reason` is a key of the catalog, filled with `values`."""
-
-    ending: DecisionEnding
-    write: Write
-    reason: str = ""
-    values: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +34,7 @@ class Decisions:
         with self.files.locked(space):
             write = self._get(id)
             if write.status is not Status.STAGED:
-                return _decided(write, through)
+                return as_it_stands(write, through)
             if seen is not None and seen != write.redrawn:
                 return Decision(DecisionEnding.REDRAWN, write, "reason.redrawn", {})
             return self._approve(space, write, by, through)
@@ -69,7 +47,7 @@ class Decisions:
             if rejected:
                 cards.update(tx, write, "rejected", self.files.clock.now())
         write = self._get(id)
-        return Decision(DecisionEnding.REJECTED, write) if rejected else _decided(write, through)
+        return Decision(DecisionEnding.REJECTED, write) if rejected else as_it_stands(write, through)
 
     def edit(self, id: int, text: str, by: str) -> Decision:
         """Another text for a staged write, which stays staged. Raises Refused for a text that may not be."""
@@ -84,7 +62,7 @@ class Decisions:
                     after = writes.get(tx, id)
                     cards.update(tx, after, f"edited-{now:%Y%m%dT%H%M%S%f}", now)
         write = self._get(id)
-        return Decision(DecisionEnding.EDITED, write) if edited else _decided(write, None)
+        return Decision(DecisionEnding.EDITED, write) if edited else as_it_stands(write, None)
 
     def expire(self) -> list[int]:
         """End what has waited too long; returns the ids."""
@@ -142,7 +120,7 @@ class Decisions:
             )
         if approved:
             self.files.finish(space)
-        return _decided(self._get(write.id), through, ours=approved)
+        return as_it_stands(self._get(write.id), through, ours=approved)
 
     def _redraw(self, write: Write, file: File, reason: str, values: Mapping[str, object], before: str) -> Decision:
         now = self.files.clock.now()
@@ -152,7 +130,7 @@ class Decisions:
                 cards.update(tx, after, f"redrawn-{after.redrawn}", now)
         write = self._get(write.id)
         if write.status is not Status.STAGED:
-            return _decided(write, None)
+            return as_it_stands(write, None)
         return Decision(DecisionEnding.REDRAWN, write, reason, values)
 
     def _fail(self, write: Write, reason: str, by: str, through: int | None) -> Decision:
@@ -160,7 +138,7 @@ class Decisions:
         with self.files.db.write() as tx:
             if writes.failed(tx, write.id, reason, {}, now, frm=(Status.STAGED,), by=by, through=through):
                 cards.update(tx, write, "failed", now)
-        return _decided(self._get(write.id), None, ours=True)
+        return as_it_stands(self._get(write.id), None, ours=True)
 
     def _edited(self, write: Write, text: str) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
         """The operation with another text, and its flags: those of the scan anew, those of the evidence kept."""
@@ -185,20 +163,3 @@ class Decisions:
         with self.files.db.read() as rd:
             write = writes.get(rd, id)
             return write, people.space(rd, write.space)
-
-
-def _decided(write: Write, through: int | None, *, ours: bool = False) -> Decision:
-    """The decision as it stands: that of this call, of this same command or tap, or of whoever was first."""
-    again = through is not None and write.decided_in == through
-    ending = _ENDINGS.get(write.status) if ours or again else None
-    if ending is None:
-        return Decision(DecisionEnding.ALREADY, write, write.reason, write.reason_values)
-    return Decision(ending, write, write.reason, write.reason_values)
-
-
-_ENDINGS = {
-    Status.APPROVED: DecisionEnding.APPLIED,
-    Status.APPLIED: DecisionEnding.APPLIED,
-    Status.REJECTED: DecisionEnding.REJECTED,
-    Status.FAILED: DecisionEnding.FAILED,
-}

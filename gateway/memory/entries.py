@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from gateway.records import Action, Operation
@@ -116,8 +116,12 @@ Change = Applied | AlreadyThere | NoMatch | Matches | TooBig | Invalid
 # -- reading and writing -----------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=32)
 def parse(data: bytes | str) -> Document:
-    """The document of a file's bytes (or of a text). Anything can be read; nothing is dropped."""
+    """The document of a file's bytes (or of a text). Anything can be read; nothing is dropped.
+
+    A write reads its file several times under the lock; the same bytes are the same document.
+    """
     text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
     return Document(tuple(_SEPARATOR.split(text)))
 
@@ -381,6 +385,7 @@ def _is_blank(part: str) -> bool:
     return not part.strip(_BLANKS)
 
 
+@lru_cache(maxsize=1024)
 def _shown(part: str) -> str:
     core = _edges(part)[1]
     return _LINE_END.sub("\n", core.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))

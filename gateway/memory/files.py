@@ -185,7 +185,7 @@ class Files:
         """
         copy = textfile.set_aside(file.path, self.clock.now())
         with self.db.write() as tx:
-            chat = _chat_of(tx, write)
+            chat = self._told_in(tx, write)
             if chat is not None:
                 cards.say_set_aside(tx, write, chat, file.path.name, copy.name, self.clock.now())
 
@@ -207,9 +207,14 @@ class Files:
         log.warning("write.failed", extra={"write": write.id, "reason": reason})
 
     def _say_failed(self, tx: Transaction, write: Write) -> None:
-        chat = _chat_of(tx, write)
+        chat = self._told_in(tx, write)
         if chat is not None:
             cards.say_failed(tx, write, chat, self.clock.now())
+
+    def _told_in(self, rd: Reader, write: Write) -> Chat | None:
+        """Where a person reads of this write."""
+        chat = said_in(rd, write)
+        return None if chat is None else cards.place(rd, self.settings, chat)
 
 
 def glued_in(rd: Reader, space: Space, target: Target, doc: Document) -> Mapping[str, str]:
@@ -245,8 +250,8 @@ def _texts(joined: Iterable[str]) -> frozenset[str]:
     return frozenset(text for texts in joined for text in entries.split_texts(texts))
 
 
-def _chat_of(rd: Reader, write: Write) -> Chat | None:
-    """Where the person was told of this write, or would have been."""
+def said_in(rd: Reader, write: Write) -> Chat | None:
+    """The chat in which a write was made."""
     with contextlib.suppress(NotFound):
         if write.message is not None:
             return messages.get(rd, write.message).chat

@@ -41,6 +41,8 @@ class Proposal:
     foreign: tuple[str, ...] = ()
     """Forwarded, quoted, fetched, recalled and other people's words of the turn (of a review: its turns).
     Results of the memory tool are not among them."""
+    heard: tuple[str, ...] = ()
+    """Other people's words from before that turn, where several talk: what comes from them is theirs."""
     message: int | None = None
     """The user message whose turn it is, or the command."""
     session: str = ""
@@ -49,7 +51,7 @@ class Proposal:
     by: str = ""
     """Key of the person, where it is a person's own command."""
     card_chat: Chat | None = None
-    """Where a card goes when it is staged; None: nowhere, it waits in `/memory pending`."""
+    """Where it was made, which says where its card goes (`cards`); None: no card, it waits in `/memory pending`."""
     reply_to: str = ""
 
 
@@ -283,8 +285,10 @@ def _found(proposal: Proposal) -> policy.Found:
     if proposal.origin in (Origin.PERSON, Origin.IMPORT):
         return policy.Found(policy.Rest.OWN, Evidence(proposal.message, proposal.by, ""))
     content = "\n".join(operation.content for operation in proposal.operations)
+    if proposal.heard:  # where several talk, what is taken away may be somebody else's wish, too
+        content = "\n".join(operation.content or operation.old_text for operation in proposal.operations)
     found = [
-        policy.find_evidence(quote, content, proposal.own, proposal.foreign, proposal.message)
+        policy.find_evidence(quote, content, proposal.own, proposal.foreign, proposal.message, proposal.heard)
         for quote in proposal.quotes or (None,)
     ]
     return next((one for one in found if one.rest is not policy.Rest.OWN), found[0])

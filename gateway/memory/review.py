@@ -69,6 +69,7 @@ class Ground:
     own: tuple[Said, ...]
     """The person's own words in the whole transcript the model saw, oldest first."""
     foreign: tuple[str, ...] = ()
+    heard: tuple[str, ...] = ()
     approval_required: bool = False
     card_chat: Chat | None = None
     reply_to: str = ""
@@ -132,6 +133,7 @@ class Overlay:
             quotes=call.quotes,
             own=ground.own,
             foreign=ground.foreign,
+            heard=ground.heard,
             session=ground.session,
             review_turn=ground.turn,
             approval_required=ground.approval_required,

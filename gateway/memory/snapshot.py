@@ -2,8 +2,11 @@
 
 Entries are scanned again here, because a file can be edited or synced past every write: what the scan does
 not like is replaced by a note, unless a person approved exactly these words (`vouched`). The file keeps it.
+Whatever is shown is data: an entry that imitates the frame of a prompt, or a note of ours, stands behind bars.
 """
 
+import functools
+import re
 from collections.abc import Collection
 
 from gateway import scan
@@ -16,6 +19,8 @@ _TITLES = {
     Target.MEMORY: "MEMORY (your personal notes)",
     Target.USER: "USER PROFILE (who the user is)",
 }
+_OPENING = re.compile(r"[<\[(|#@＜［（｜＃](?! )")
+_RUN_OF_RULES = re.compile("[═━=]{2,}")
 _SHOWN_BUDGETS = 2
 """Of a file over this many times its budget only the top is shown."""
 
@@ -40,7 +45,7 @@ def percent(chars: int, limit: int) -> int:
 def shown(doc: Document, limit: int, vouched: Collection[str] = ()) -> tuple[str, ...]:
     """The entries as a model may see them: whole ones from the top, then a line on how many are left out."""
     missing = left_out(doc, limit)
-    texts = tuple(text if is_fit(text, vouched) else _note(text) for text in top(doc, limit))
+    texts = tuple(_as_data(text) if is_fit(text, vouched) else _note(text) for text in top(doc, limit))
     return (*texts, _left_out_line(missing)) if missing else texts
 
 
@@ -73,6 +78,17 @@ def hidden(doc: Document, limit: int, vouched: Collection[str] = ()) -> tuple[st
     What there is no room for is not scanned: a file of megabytes would take minutes.
     """
     return tuple(text for text in top(doc, limit) if not is_fit(text, vouched))
+
+
+@functools.lru_cache(maxsize=512)  # every prompt shows the same few entries again
+def _as_data(text: str) -> str:
+    """An entry that cannot pass for a block's head, for a turn of somebody or for a note of ours."""
+    return "\n".join(map(_barred, text.splitlines())) if scan.imitates_frame(text) else text
+
+
+def _barred(line: str) -> str:
+    """Behind a bar, and with its signs pulled apart: `<|im_start|>` is no token any more."""
+    return "| " + _RUN_OF_RULES.sub("═", _OPENING.sub(r"\g<0> ", line))
 
 
 def _note(text: str) -> str:

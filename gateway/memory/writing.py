@@ -122,6 +122,7 @@ class Memory:
             judgement = None
             if row is None:
                 judgement, row = self._bear(tx, proposal, file, file.doc)
+                self._ask(tx, [row] if row is not None else [], proposal)
         if row is not None and row.status is Status.APPROVED:
             self._files.finish(proposal.space)
         return self._outcome(proposal, judgement, row)
@@ -141,9 +142,12 @@ class Memory:
             textfile.refuse_unwritable(file.path)
         self._files.notice_hand_edit(tx, proposal.space, proposal.target, file)
         write, _ = writes.born(tx, new)
-        if write.status is Status.STAGED and proposal.card_chat is not None:
-            cards.show(tx, write, proposal.card_chat, proposal.reply_to, new.created_at)
         return judgement, write
+
+    def _ask(self, tx: Transaction, born: Sequence[Write], proposal: Proposal) -> None:
+        """Show what waits on cards."""
+        staged = [write for write in born if write.status is Status.STAGED]
+        cards.ask(tx, self._settings, staged, proposal.card_chat, self._clock.now(), proposal.reply_to)
 
     def _row(self, proposal: Proposal, judgement: Judgement, file: File, doc: Document) -> NewWrite | None:
         """The row for a judgement; None for what is only answered (no such entry, already there)."""
@@ -234,6 +238,8 @@ class Memory:
             rows += [row] if row is not None else []
             if isinstance(judgement.decision, policy.Apply) and judgement.applied:
                 docs[one.target] = judgement.applied.doc
+        if wanted:
+            self._ask(tx, rows, wanted[0])  # what all proposals of a review have in common
         return rows
 
     def _notice(self, claim: ReviewClaim, chat: Chat, reply_to: str) -> NewOutgoing:

@@ -56,6 +56,8 @@ class TerminalPlatform:
     session: str = ""
     """The session to go on with (`--resume`)."""
     history: Path | None = None
+    language: str = "en"
+    """Of the terminal's own questions."""
     lost: TryLater | None = None
     """Why the last thing that could not be kept was not."""
     _questions: list[Question] = field(default_factory=list)
@@ -146,10 +148,10 @@ class TerminalPlatform:
 
         asker: PromptSession[str] = PromptSession()
         choices = _choices(question)
-        answer = (await self._ask(asker, _asking(question))) or ""
+        answer = (await self._ask(asker, _asking(question, self.language))) or ""
         action = choices.get(answer.strip().lower())
         if action == "edit":
-            text = (await self._ask(asker, "new text> ") or "").strip()
+            text = (await self._ask(asker, words.text("terminal.new_text", self.language)) or "").strip()
             if text:
                 await self._tap(receiver, question, "edit", text)
         elif action:
@@ -168,7 +170,7 @@ class TerminalPlatform:
             await receiver.message(self._message(text))
         except TryLater as busy:
             self.lost = busy
-            print(words.text("terminal.not_kept", "en", reason=busy), file=sys.stderr, flush=True)
+            print(words.text("terminal.not_kept", self.language, reason=busy), file=sys.stderr, flush=True)
             return
         await self._until_settled(receiver)
 
@@ -231,11 +233,11 @@ def _choices(question: Question) -> dict[str, str]:
     return {str(number): action for number, action in enumerate(question.buttons, 1)} | later
 
 
-def _asking(question: Question) -> str:
+def _asking(question: Question, language: str) -> str:
     if "approve" in question.buttons:
-        return "[y]es, [n]o, [e]dit, [l]ater? "
+        return words.text("terminal.decide", language)
     labels = (f"[{number}] {button.label}" for number, button in enumerate(question.buttons.values(), 1))
-    return f"{', '.join(labels)}, or Enter for later: "
+    return words.text("terminal.choose", language, choices=", ".join(labels))
 
 
 def _wrapped(text: str, columns: int) -> str:

@@ -2,37 +2,51 @@
 
 `split` cuts Markdown as it was written, so that each piece can be rendered alone: a cut inside a code block
 or a bold word closes it and opens it again in the next piece. It never cuts a surrogate pair or what people
-see as one character. How Markdown becomes Telegram's entities is in `telegram_markup`.
+see as one character (`graphemes`). How Markdown becomes Telegram's entities is in `telegram_markup`.
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from gateway.platforms.graphemes import is_border as is_border
+
 TRIES = 64
 """How many places for a cut are looked at; each look renders a piece."""
-ZERO_WIDTH_JOINER = "\u200d"
 
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _FENCE = re.compile(r" {0,3}(?P<marks>`{3,20}(?!`)|~{3,20}(?!~))(?P<language>[^\n]{0,80})(?=\n|\Z)")
 _TOKEN = re.compile(
     r"""
       (?P<whole>!?\[[^\]\n]{0,500}\]\([^)\s]{1,2000}\) | https?://\S{1,2000})
-    | (?P<mark>`+ | \*\*|__|~~|\|\| | (?<![*\w])[*_](?=[^\s*_]) | (?<=[^\s*_])[*_](?![*\w]))
+    | (?P<mark>`+ | \*\*|__ | (?<!~)~~(?!~) | (?<!\|)\|\|(?!\|)
+        | (?<![*\w])[*_](?=[^\s*_]) | (?<=[^\s*_])[*_](?![*\w]))
     | (?P<line>\n)
     """,
     re.VERBOSE,
 )
 """What begins or ends a stretch of text in which a cut would show."""
 _BORDERS = (
-    re.compile(r"\n[ \t]*\n\s*?(?=\S|\Z)"),
+    re.compile(r"\n[ \t]*\n(?:[ \t]*\n)*"),
     re.compile(r"\n"),
     re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？][」』）]*"),
     re.compile(r"\s|[、，]"),
 )
 """From the best place for a cut to the worst; the cut is after the match."""
+
+
+_MARK_OF_A_LINE = re.compile(
+    r"""
+      (?P<before>) (?: > | \#{1,6}(?=\s|\Z) | [-+*](?=\s|\Z) | ~{3} | `{3}(?=[^`\n]*(?:\n|\Z))
+                     | [-*_](?=[ ]*[-*_][ ]*[-*_][-*_ ]*(?:\n|\Z)) )
+    | (?P<number>\d{1,9}) [.)](?=\s|\Z)
+    """,
+    re.VERBOSE,
+)
+"""What makes something else of a line that begins with it: a quote, a heading, a list, code, a rule."""
+_DEEP_ITEM = re.compile(r"\A {4,}(?=(?:[-+*]|\d{1,9}[.)])[ ])")
+"""An item deep in a list; without the list before it, it would be code."""
 
 
 def clean(text: str) -> str:
@@ -82,7 +96,7 @@ def _cut(text: str, fits: Callable[[str], bool], at_most: int) -> _Cut:
     """The best first piece: the first border, best ones first, at which the closed piece fits."""
     longest = _longest_prefix(text, fits, at_most)
     spans = sorted(_spans(text, longest), key=lambda span: (span.start, -span.end))
-    for position in islice(_borders(text, longest, spans), TRIES):
+    for position in islice(_unescaped(text, _borders(text, longest, spans)), TRIES):
         cut = _cut_at(text, position, spans)
         if len(cut.rest) < len(text) and _fits(cut.piece, fits, at_most):
             return cut
@@ -90,12 +104,26 @@ def _cut(text: str, fits: Callable[[str], bool], at_most: int) -> _Cut:
 
 
 def _cut_as_it_is(text: str, longest: int, fits: Callable[[str], bool]) -> _Cut:
-    """Where markup is bigger than a piece: between two characters, closing nothing."""
-    for position in islice((place for place in range(longest, 0, -1) if is_border(text, place)), TRIES):
-        if fits(text[:position]):
-            return _Cut(text[:position], text[position:])
+    """Where markup is bigger than a piece: between two characters, closing nothing.
+
+    What people see as one character is cut only where it alone is longer than a piece: better torn than never.
+    """
+    borders = (place for place in range(longest, 0, -1) if is_border(text, place))
+    for position in islice(_unescaped(text, borders), TRIES):
+        rest = _beginning(text, position)
+        if len(rest) < len(text) and fits(text[:position]):
+            return _Cut(text[:position], rest)
     position = _first_character(text)
+    position = position if fits(text[:position]) else longest
     return _Cut(text[:position], text[position:])
+
+
+def _unescaped(text: str, places: Iterator[int]) -> Iterator[int]:
+    """Those places that do not lie between a backslash and what it escapes."""
+    for place in places:
+        before = text[:place]
+        if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
+            yield place
 
 
 def _longest_prefix(text: str, fits: Callable[[str], bool], at_most: int) -> int:
@@ -171,7 +199,7 @@ def _cut_at(text: str, position: int, spans: list[_Span]) -> _Cut:
     fence = _open_fence(text[:position])
     if fence is not None:
         return _cut_in_code(text, position, fence)
-    before, after = text[:position].rstrip(), text[position:].lstrip("\n")
+    before, after = text[:position].rstrip(), _beginning(text, position)
     marks = [
         span.mark
         for span in spans
@@ -180,6 +208,18 @@ def _cut_at(text: str, position: int, spans: list[_Span]) -> _Cut:
     if not marks:
         return _Cut(before, after)
     return _Cut(before + "".join(reversed(marks)), "".join(marks) + after.lstrip(" "))
+
+
+def _beginning(text: str, position: int) -> str:
+    """What follows a cut, as the beginning of a message: it must not be read as what it was not before."""
+    rest = text[position:]
+    if text[position - 1] == "\n" or rest.startswith("\n"):
+        return _DEEP_ITEM.sub("   ", rest.lstrip("\n"))
+    rest = rest.lstrip(" \t")
+    if mark := _MARK_OF_A_LINE.match(rest):
+        number = mark["number"] or ""
+        rest = f"{number}\\{rest[len(number) :]}"
+    return rest
 
 
 def _cut_in_code(text: str, position: int, fence: re.Match[str]) -> _Cut:
@@ -234,52 +274,3 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
 def _first_character(text: str) -> int:
     """The length of the first visible character."""
     return next((n for n in range(1, len(text)) if is_border(text, n)), len(text))
-
-
-def is_border(text: str, position: int) -> bool:
-    """Whether a cut at `position` leaves whole what people see as one character.
-
-    Follows the rules of Unicode's extended grapheme clusters as far as the standard library knows them.
-    """
-    if position <= 0 or position >= len(text):
-        return True
-    before, after = text[position - 1], text[position]
-    if before == "\r" and after == "\n":
-        return False
-    if _extends(after) or before == ZERO_WIDTH_JOINER:
-        return False
-    if _is_flag_letter(before) and _is_flag_letter(after):
-        return _flag_letters_before(text, position) % 2 == 0
-    return not _same_syllable(before, after)
-
-
-def _extends(character: str) -> bool:
-    """Accents, joiners, variation selectors, skin tones and tags belong to what stands before them."""
-    return (
-        unicodedata.category(character) in ("Mn", "Me", "Mc")
-        or character in (ZERO_WIDTH_JOINER, "\u200c")
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
-        or "\U000e0020" <= character <= "\U000e007f"
-    )
-
-
-def _is_flag_letter(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
-
-
-def _flag_letters_before(text: str, position: int) -> int:
-    start = position
-    while start and _is_flag_letter(text[start - 1]):
-        start -= 1
-    return position - start
-
-
-def _same_syllable(before: str, after: str) -> bool:
-    """Korean letters that are drawn as one syllable; an Indic consonant after its joiner."""
-    if unicodedata.combining(before) == 9 and unicodedata.category(after) == "Lo":
-        return True
-    vowel_or_final = "\u1160" <= after <= "\u11ff"
-    leading = "\u1100" <= after <= "\u115f"
-    if "\u1100" <= before <= "\u115f":
-        return leading or vowel_or_final or "\uac00" <= after <= "\ud7a3"
-    return vowel_or_final and ("\u1160" <= before <= "\u11ff" or "\uac00" <= before <= "\ud7a3")

@@ -11,7 +11,7 @@ NO_WORDS = ""
 
 _WITH_WORDS = {
     "entries": {"known_files": "text"},
-    "ledger": {"writes": "operations original quote before after"},
+    "ledger": {"writes": "target operations original quote before after"},  # the name of a skill is a word, too
     "messages": {"messages": "text pieces stamp sent tool_calls speaker"},  # a stamp may hold a speaker's name
     "outbox": {"chunks": "text"},
     "prompts": {"sessions": "system_prompt tools", "former_prompts": "system_prompt tools"},
@@ -21,7 +21,7 @@ _WITH_WORDS = {
 }
 
 _WITHOUT_WORDS = {
-    "chats": "platform id person language last_at refused_at moved_to",
+    "chats": "platform id person language server last_at refused_at moved_to",
     "choices": "key value by at",
     "chunks": "platform_id delivered_at",
     "forget_steps": "layer done_at",
@@ -32,15 +32,15 @@ _WITHOUT_WORDS = {
     "album via",
     "outbox": "dedupe kind platform chat thread token session values reply_to status due_at created_at "
     "delivered_at via",
-    "pairings": "code platform id chat created_at expires_at decided_at",
-    "pauses": "platform until",
+    "pairings": "code platform id chat language created_at expires_at decided_at",
+    "pauses": "scope until",
     "people": "platform id role since greeted_at wrong_since",
     "reviews": "session status cause claim lease_until retry_at reason created_at ended_at",
     "sessions": "id platform chat thread member opened_at ended_at end_reason frozen_at last_at model",
     "spaces": "name kind whose created_at closed_at",
     "tombstones": "mark",
     "usage": "at task session model job",
-    "writes": "dedupe kind target origin evidence_by flags status reason reason_values session base_hash "
+    "writes": "dedupe kind origin evidence_by flags status reason reason_values session base_hash "
     "before_hash after_hash created_at expires_at decided_by decided_at applied_at undone_by undone_at "
     "edited_by edited_at",
 }

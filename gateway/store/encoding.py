@@ -59,16 +59,20 @@ def tool_calls_of(text: str) -> tuple[ToolCall, ...]:
 
 
 def operations_text(operations: Sequence[Operation]) -> str:
-    return _json(
-        [
-            {"action": step.action, "content": clean(step.content), "old_text": clean(step.old_text)}
-            for step in operations
-        ]
-    )
+    return _json([_operation(step) for step in operations])
+
+
+def _operation(step: Operation) -> dict[str, str]:
+    """A row of memory has no `path`."""
+    fields = {"action": step.action.value, "content": clean(step.content), "old_text": clean(step.old_text)}
+    return {**fields, "path": clean(step.path)} if step.path else fields
 
 
 def operations_of(text: str) -> tuple[Operation, ...]:
-    return tuple(Operation(Action(item["action"]), item["content"], item["old_text"]) for item in json.loads(text))
+    return tuple(
+        Operation(Action(item["action"]), item["content"], item["old_text"], item.get("path", ""))
+        for item in json.loads(text)
+    )
 
 
 def strings_text(strings: Sequence[str]) -> str:

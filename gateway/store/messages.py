@@ -7,12 +7,13 @@ beside it. Searching is `search`; the rows enter its index here.
 
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import takewhile
 
-from gateway.chat import Chat
+from gateway.chat import Chat, Piece
 from gateway.errors import NotFound
 from gateway.records import Done, Message, Role
 from gateway.store import search
-from gateway.store.encoding import clean, strings_text, time_text
+from gateway.store.encoding import clean, pieces_text, strings_text, time_text
 from gateway.store.messagerows import NewMessage as NewMessage
 from gateway.store.messagerows import columns_of, message_of, place_of
 from gateway.store.transaction import Reader, Transaction
@@ -129,6 +130,81 @@ def finish(tx: Transaction, id: int, how: Done, at: datetime) -> bool:
     return tx.changed(
         "UPDATE messages SET done = :how, done_at = :at WHERE id = :id AND done IS NULL",
         {"id": id, "how": how, "at": time_text(at)},
+    )
+
+
+def waiting_behind(rd: Reader, head: Message) -> list[Message]:
+    """What the same person has said in the same place after a waiting message, up to their next command."""
+    rows = rd.rows(
+        """
+        SELECT * FROM messages
+         WHERE platform = :platform AND chat = :chat AND thread = :thread AND id > :id AND person = :person
+           AND done IS NULL AND role IN ('user', 'command', 'tap') AND role IN ('user', 'command') AND turn = 0
+         ORDER BY id
+         LIMIT 100
+        """,
+        {**place_of(head.chat), "id": head.id, "person": head.person},
+    )
+    found = (message_of(row) for row in rows)
+    return list(takewhile(lambda message: message.role is Role.USER, found))
+
+
+def join(
+    tx: Transaction, head: Message, parts: Sequence[Message], text: str, pieces: Sequence[Piece], at: datetime
+) -> None:
+    """Make one message of several that wait: the first one gets the words of all, the others point to it."""
+    reword(tx, head, text, pieces)
+    for part in parts:
+        search.unindex(tx, part.id, part.text)
+        tx.execute(
+            """
+            UPDATE messages
+               SET text = '', pieces = '[]', part_of = :head, done = 'answered', done_at = :at
+             WHERE id = :id
+            """,
+            {"head": head.id, "id": part.id, "at": time_text(at)},
+        )
+
+
+def reword(tx: Transaction, message: Message, text: str, pieces: Sequence[Piece]) -> None:
+    """Let a message that waits say something else: its person changed it, or more of it came."""
+    search.unindex(tx, message.id, message.text)
+    search.index(tx, message.id, clean(text))
+    tx.execute(
+        "UPDATE messages SET text = :text, pieces = :pieces WHERE id = :id",
+        {"id": message.id, "text": clean(text), "pieces": pieces_text(pieces)},
+    )
+
+
+def newest_of_platform(rd: Reader, platform: str) -> dict[Chat, str]:
+    """In each chat and thread, the highest numeric message id of a platform whose ids count upwards."""
+    rows = rd.rows(
+        """
+        SELECT chat, thread, max(CAST(platform_id AS INTEGER)) AS newest FROM messages
+         WHERE platform = :platform AND platform_id IS NOT NULL AND platform_id NOT GLOB '*[^0-9]*'
+         GROUP BY chat, thread
+        """,
+        {"platform": platform},
+    )
+    return {Chat(platform, row["chat"], row["thread"]): str(row["newest"]) for row in rows}
+
+
+def stop_all_of(tx: Transaction, person: str, at: datetime) -> None:
+    """Nothing that this account has said and that waits is answered any more."""
+    tx.execute(
+        """
+        UPDATE messages SET done = 'stopped', done_at = :at
+         WHERE person = :person AND done IS NULL AND role IN ('user', 'command', 'tap')
+        """,
+        {"person": person, "at": time_text(at)},
+    )
+
+
+def fix(tx: Transaction, id: int, text: str) -> None:
+    """Keep with a command or tap, until it is done, what it was found to mean."""
+    tx.execute(
+        "UPDATE messages SET text = :text WHERE id = :id AND done IS NULL AND role IN ('command', 'tap')",
+        {"id": id, "text": clean(text)},
     )
 
 

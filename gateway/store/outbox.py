@@ -44,7 +44,8 @@ def put(tx: Transaction, new: NewOutgoing) -> int | None:
             "review_turn": review_turn,
             "edits": new.edits,
             "values": values_text(new.values),
-            "reply_to": new.reply_to,
+            # Of a tap, an interaction or a chat that has moved: no message that could be answered here.
+            "reply_to": "" if ":" in new.reply_to else new.reply_to,
             "via": new.via,
             "at": time_text(new.created_at),
         },
@@ -168,6 +169,27 @@ def postpone(tx: Transaction, id: int, due_at: datetime) -> bool:
     )
 
 
+def chunk_unsure(tx: Transaction, id: int, position: int) -> None:
+    """One message may or may not have arrived: it will be sent again, perhaps for the second time."""
+    tx.execute(
+        "UPDATE chunks SET unsure = unsure + 1 WHERE outgoing = :id AND position = :position",
+        {"id": id, "position": position},
+    )
+
+
+def something_waits(rd: Reader, chat: Chat) -> bool:
+    """Whether anything is still to be said in this chat and thread."""
+    row = rd.row(
+        """
+        SELECT 1 FROM outbox
+         WHERE platform = :platform AND chat = :chat AND thread = :thread AND status = 'waiting'
+         LIMIT 1
+        """,
+        {"platform": chat.platform, "chat": chat.id, "thread": chat.thread},
+    )
+    return row is not None
+
+
 def cards_of(rd: Reader, write: int) -> list[Outgoing]:
     """Every card that shows a write, sent or still waiting, oldest first."""
     return [
@@ -192,6 +214,66 @@ def shows_as_it_is(rd: Reader, write: Write) -> bool:
     return row is None or not row["cards"] or bool(row["shown"])
 
 
+def was_shown(rd: Reader, write: int) -> bool:
+    """Whether a card of this write has reached a chat."""
+    row = rd.row(
+        "SELECT 1 FROM outbox WHERE write = ? AND kind IN ('card', 'card_update') AND status = 'delivered' LIMIT 1",
+        (write,),
+    )
+    return row is not None
+
+
+def newest_update(rd: Reader, write: int, card: int) -> Outgoing | None:
+    """The last change of a write's card that was put, whatever became of it."""
+    row = rd.row("SELECT * FROM outbox WHERE write = ? AND edits = ? ORDER BY id DESC LIMIT 1", (write, card))
+    return None if row is None else _outgoing(row)
+
+
+def count_undecided(rd: Reader, chat: Chat) -> int:
+    """How many of the writes that have a card in this chat still wait for a yes."""
+    row = rd.row(
+        """
+        SELECT count(DISTINCT writes.id) AS undecided
+          FROM writes JOIN outbox ON outbox.write = writes.id AND outbox.kind = 'card'
+         WHERE writes.status = 'staged' AND outbox.platform = :platform AND outbox.chat = :chat
+        """,
+        {"platform": chat.platform, "chat": chat.id},
+    )
+    return 0 if row is None else int(row["undecided"])
+
+
+def due_reminders(rd: Reader, since: datetime) -> list[tuple[Chat, int]]:
+    """The chats in which a card has waited since before then, each with the space of its oldest one.
+
+    Not where a reminder is still to be said. Not a terminal: nobody is there, and the next to come sees what waits.
+    """
+    rows = rd.rows(
+        """
+        SELECT outbox.platform, outbox.chat, outbox.thread, writes.space, min(writes.id)
+          FROM writes JOIN outbox ON outbox.write = writes.id AND outbox.kind = 'card'
+         WHERE writes.status = 'staged' AND writes.created_at <= :since AND outbox.platform <> 'terminal'
+           AND NOT EXISTS (
+               SELECT 1 FROM outbox AS reminder
+                WHERE reminder.kind = 'reminder' AND reminder.status = 'waiting'
+                  AND reminder.platform = outbox.platform AND reminder.chat = outbox.chat)
+         GROUP BY outbox.platform, outbox.chat
+         ORDER BY min(writes.id)
+        """,
+        {"since": time_text(since)},
+    )
+    return [(Chat(row["platform"], row["chat"], row["thread"]), row["space"]) for row in rows]
+
+
+def message_of(rd: Reader, row: Outgoing) -> str:
+    """What the platform calls the message with this row's buttons; "" while that is not, or not surely, known."""
+    part = rd.row(
+        "SELECT platform_id, unsure FROM chunks WHERE outgoing = ? AND delivered_at IS NOT NULL "
+        "ORDER BY position DESC LIMIT 1",
+        (row.id if row.edits is None else row.edits,),
+    )
+    return "" if part is None or part["unsure"] else str(part["platform_id"])
+
+
 def shown_for_write(rd: Reader, write: int) -> list[tuple[Outgoing, str]]:
     """The cards of a write that are in a chat, each with the id of its message (the one with the buttons)."""
     shown = ((card, chunks(rd, card.id)) for card in cards_of(rd, write))
@@ -214,6 +296,20 @@ def adopt(tx: Transaction, platform: str, from_chats: Sequence[str], to: Chat) -
             "to_thread": to.thread,
         },
     ).rowcount
+
+
+def drop_for(tx: Transaction, person: str, at: datetime) -> None:
+    """Nothing more is said in the private chats of this account."""
+    ids = tx.rows(
+        """
+        SELECT outbox.id FROM chats
+          JOIN outbox ON outbox.platform = chats.platform AND outbox.chat = chats.id AND outbox.status = 'waiting'
+         WHERE chats.person = ? AND chats.person <> '' AND chats.private
+        """,
+        (person,),
+    )
+    for row in ids:
+        drop(tx, row["id"], at)
 
 
 def waiting_chat_ids(rd: Reader, platform: str) -> list[str]:

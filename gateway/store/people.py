@@ -7,54 +7,25 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from gateway.chat import Chat, Person
-from gateway.errors import NotFound
-from gateway.records import Account, KnownChat, Space
+from gateway.chat import TERMINAL_OWNER, Chat, Person
+from gateway.records import Account, KnownChat
 from gateway.store.encoding import optional_time_of, strings_text, time_text
+from gateway.store.moving import former_ids as former_ids
+from gateway.store.moving import move_chat as move_chat
+from gateway.store.moving import where_now as where_now
+from gateway.store.spaces import close_space as close_space
+from gateway.store.spaces import closed_spaces as closed_spaces
+from gateway.store.spaces import ensure_space as ensure_space
+from gateway.store.spaces import is_closed as is_closed
+from gateway.store.spaces import new_space as new_space
+from gateway.store.spaces import open_space_of as open_space_of
+from gateway.store.spaces import space as space
+from gateway.store.spaces import space_named as space_named
+from gateway.store.spaces import spaces as spaces
+from gateway.store.spaces import whose as whose
 from gateway.store.transaction import Reader, Transaction
 
 _CODE_WINDOW = timedelta(hours=1)
-
-# -- spaces ------------------------------------------------------------------------------------------
-
-
-def ensure_space(tx: Transaction, name: str, kind: str, whose: str, at: datetime) -> Space:
-    """The space with this folder name, made now if there is none. `whose` is a person's or a chat's key."""
-    tx.execute(
-        """
-        INSERT INTO spaces (name, kind, whose, created_at) VALUES (:name, :kind, :whose, :at)
-            ON CONFLICT (name) DO NOTHING
-        """,
-        {"name": name, "kind": kind, "whose": whose, "at": time_text(at)},
-    )
-    return space_named(tx, name)
-
-
-def space(rd: Reader, id: int) -> Space:
-    """The space with this number. Raises NotFound."""
-    row = rd.row("SELECT * FROM spaces WHERE id = ?", (id,))
-    if row is None:
-        raise NotFound("space.unknown", name=id)
-    return _space(row)
-
-
-def space_named(rd: Reader, name: str) -> Space:
-    """The space with this folder name. Raises NotFound."""
-    row = rd.row("SELECT * FROM spaces WHERE name = ?", (name,))
-    if row is None:
-        raise NotFound("space.unknown", name=name)
-    return _space(row)
-
-
-def spaces(rd: Reader) -> list[Space]:
-    """All spaces, oldest first."""
-    return [_space(row) for row in rd.rows("SELECT * FROM spaces ORDER BY id")]
-
-
-def closed_spaces(rd: Reader) -> list[Space]:
-    """Spaces that nobody uses any more (their account joined another person), oldest first."""
-    return [_space(row) for row in rd.rows("SELECT * FROM spaces WHERE closed_at IS NOT NULL ORDER BY id")]
-
 
 # -- accounts ----------------------------------------------------------------------------------------
 
@@ -76,6 +47,25 @@ def keep_account(tx: Transaction, person: Person, role: str, space: int | None, 
     )
 
 
+def let_in(rd: Reader) -> list[Account]:
+    """The accounts that were let in by a code or a yes, oldest first (settings may name more)."""
+    rows = rd.rows("SELECT * FROM people WHERE role IN ('owner', 'allowed') ORDER BY since, platform, id")
+    return [_account(row) for row in rows]
+
+
+def accounts_of_space(rd: Reader, space: int) -> list[str]:
+    """The keys of the accounts that were let in and use this space."""
+    rows = rd.rows(
+        """
+        SELECT platform, id FROM people
+         WHERE space = ? AND role IN ('owner', 'allowed')
+         ORDER BY since, platform, id
+        """,
+        (space,),
+    )
+    return [Person(row["platform"], row["id"]).key for row in rows]
+
+
 def forget_account(tx: Transaction, person: Person) -> None:
     """Keep nothing of an account any more."""
     tx.execute("DELETE FROM people WHERE platform = :platform AND id = :id", _who(person))
@@ -85,6 +75,17 @@ def owners(rd: Reader) -> list[str]:
     """The keys of the accounts that became owner by a code (settings may name more)."""
     rows = rd.rows("SELECT platform, id FROM people WHERE role = 'owner' ORDER BY since, platform, id")
     return [Person(row["platform"], row["id"]).key for row in rows]
+
+
+def is_let_in(rd: Reader, key: str) -> bool:
+    """Whether an account was let in by a code or a yes."""
+    known = account(rd, Person.parse(key))
+    return known is not None and known.role != "stranger"
+
+
+def owner_keys(rd: Reader, named: Sequence[str]) -> tuple[str, ...]:
+    """The keys of all accounts of the owner: those named in the settings, those kept, and the terminal's."""
+    return tuple(dict.fromkeys((*named, *owners(rd), TERMINAL_OWNER.key)))
 
 
 def greeted(tx: Transaction, person: Person, at: datetime) -> bool:
@@ -126,16 +127,27 @@ def clear_codes(tx: Transaction, person: Person) -> None:
 
 
 def keep_chat(
-    tx: Transaction, chat: Chat, *, private: bool, person: str, space: int | None, language: str, at: datetime
+    tx: Transaction,
+    chat: Chat,
+    *,
+    private: bool,
+    person: str,
+    space: int | None,
+    language: str,
+    at: datetime,
+    server: str = "",
 ) -> None:
-    """Note that a chat was used. `person` is whose private chat it is; a language "" leaves the known one."""
+    """Note that a chat was used. `person` is whose private chat it is.
+
+    `language` is a guess ("" for none): it counts where nothing was guessed before and nobody chose.
+    """
     tx.execute(
         """
-        INSERT INTO chats (platform, id, space, private, person, language, last_at)
-        VALUES (:platform, :id, :space, :private, :person, :language, :at)
+        INSERT INTO chats (platform, id, space, private, person, language, server, last_at)
+        VALUES (:platform, :id, :space, :private, :person, :language, :server, :at)
             ON CONFLICT (platform, id) DO UPDATE
-           SET space = :space, private = :private, person = :person, last_at = :at,
-               language = CASE WHEN :language = '' THEN language ELSE :language END
+           SET space = :space, private = :private, person = :person, server = :server, last_at = :at,
+               language = CASE WHEN language = '' THEN :language ELSE language END
         """,
         {
             "platform": chat.platform,
@@ -144,6 +156,7 @@ def keep_chat(
             "private": private,
             "person": person,
             "language": language,
+            "server": server,
             "at": time_text(at),
         },
     )
@@ -155,6 +168,14 @@ def chat(rd: Reader, chat: Chat) -> KnownChat | None:
         "SELECT * FROM chats WHERE platform = :platform AND id = :id", {"platform": chat.platform, "id": chat.id}
     )
     return None if row is None else _known_chat(row)
+
+
+def set_language(tx: Transaction, chat: Chat, language: str) -> None:
+    """Speak this language in a known chat from now on."""
+    tx.execute(
+        "UPDATE chats SET language = :language WHERE platform = :platform AND id = :id",
+        {"language": language, "platform": chat.platform, "id": chat.id},
+    )
 
 
 def set_home(tx: Transaction, chat: Chat) -> None:
@@ -169,11 +190,11 @@ def set_home(tx: Transaction, chat: Chat) -> None:
 
 
 def home_chat(rd: Reader, owner_keys: Sequence[str]) -> Chat | None:
-    """The home chat of these accounts, else their private chat used last."""
+    """The home chat of these accounts, else their private chat used last. Never a terminal: these come and go."""
     row = rd.row(
         """
         SELECT platform, id FROM chats
-         WHERE private AND person IN (SELECT value FROM json_each(?))
+         WHERE private AND person IN (SELECT value FROM json_each(?)) AND platform <> 'terminal'
          ORDER BY home DESC, last_at DESC
          LIMIT 1
         """,
@@ -197,10 +218,6 @@ def _who(person: Person) -> dict[str, object]:
     return {"platform": person.platform, "id": person.id}
 
 
-def _space(row: sqlite3.Row) -> Space:
-    return Space(row["id"], row["name"], row["kind"])
-
-
 def _account(row: sqlite3.Row) -> Account:
     return Account(
         key=Person(row["platform"], row["id"]).key,
@@ -209,6 +226,7 @@ def _account(row: sqlite3.Row) -> Account:
         greeted_at=optional_time_of(row["greeted_at"]),
         wrong_codes=row["wrong_codes"],
         wrong_since=optional_time_of(row["wrong_since"]),
+        since=optional_time_of(row["since"]),
     )
 
 
@@ -221,4 +239,6 @@ def _known_chat(row: sqlite3.Row) -> KnownChat:
         home=bool(row["home"]),
         last_at=optional_time_of(row["last_at"]),
         refused_at=optional_time_of(row["refused_at"]),
+        space=row["space"],
+        server=row["server"],
     )

@@ -68,6 +68,20 @@ def in_use(rd: Reader, chat: Chat, named: str) -> Session | None:
     return get(rd, named) if own is None and named else own
 
 
+def open_of(rd: Reader, person: str) -> list[Session]:
+    """The open sessions in the private chats of this account."""
+    rows = rd.rows(
+        """
+        SELECT sessions.* FROM chats
+          JOIN sessions ON sessions.platform = chats.platform AND sessions.chat = chats.id
+         WHERE chats.person = ? AND chats.person <> '' AND chats.private AND sessions.ended_at IS NULL
+         ORDER BY sessions.id
+        """,
+        (person,),
+    )
+    return [_session(row) for row in rows]
+
+
 def get(rd: Reader, id: str) -> Session:
     """The session with this id. Raises NotFound."""
     row = rd.row("SELECT * FROM sessions WHERE id = ?", (clean(id),))

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Mapping
 
-from gateway.records import Evidence, NewWrite, Origin, Status, Target, Write
+from gateway.records import Evidence, NewWrite, Origin, Status, Write
 from gateway.store.encoding import (
     clean,
     operations_of,
@@ -65,7 +65,7 @@ def write_of(row: sqlite3.Row) -> Write:
         space=row["space"],
         space_name=row["space_name"],
         kind=row["kind"],
-        target=Target(row["target"]),
+        about=row["target"],
         operations=operations_of(row["operations"]),
         origin=Origin(row["origin"]),
         evidence=Evidence(row["evidence"], row["evidence_by"], row["quote"]),

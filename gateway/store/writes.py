@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from gateway.errors import NotFound
-from gateway.records import NewWrite, Operation, Status, Target, Write
+from gateway.records import NewWrite, Operation, Status, Write
 from gateway.store.encoding import clean, operations_text, strings_text, time_text, values_text
 from gateway.store.knownfiles import known_file as known_file
 from gateway.store.knownfiles import set_known_file as set_known_file
@@ -51,12 +51,16 @@ def by_dedupe(rd: Reader, dedupe: str) -> Write | None:
     return next(iter(_some(rd, "WHERE dedupe = :dedupe", dedupe=dedupe)), None)
 
 
-def staged(rd: Reader, space: int | None) -> list[Write]:
-    """What waits for a yes, oldest first, in one space or (None) in all."""
+def staged(rd: Reader, space: int | None, kind: str = "") -> list[Write]:
+    """What waits for a yes, oldest first, in one space or (None) in all; of one kind or ("") of both."""
     return _some(
         rd,
-        "WHERE status = 'staged' AND (:space IS NULL OR writes.space = :space) ORDER BY writes.id",
+        """
+        WHERE status = 'staged' AND (:space IS NULL OR writes.space = :space) AND :kind IN ('', writes.kind)
+        ORDER BY writes.id
+        """,
         space=space,
+        kind=kind,
     )
 
 
@@ -92,7 +96,7 @@ def log(rd: Reader, space: int | None, limit: int) -> list[Write]:
     )
 
 
-def live_for(rd: Reader, space: int, target: Target, old_text: str = "") -> list[Write]:
+def live_for(rd: Reader, space: int, target: str, old_text: str = "") -> list[Write]:
     """Staged or approved writes of a file, oldest first; with `old_text`, those that name this text."""
     found = _some(
         rd,
@@ -110,8 +114,8 @@ def live_for(rd: Reader, space: int, target: Target, old_text: str = "") -> list
     ]
 
 
-def sources(rd: Reader, space: int, target: Target) -> list[Write]:
-    """The applied writes of a file, newest first: where its entries came from."""
+def sources(rd: Reader, space: int, target: str) -> list[Write]:
+    """The applied writes of a file or skill, newest first: where what it says came from."""
     return _some(
         rd,
         "WHERE status = 'applied' AND writes.space = :space AND target = :target ORDER BY writes.id DESC",

@@ -144,6 +144,8 @@ def family(server: Server) -> list[Figure]:
 
 def _reply_to_notice(server: Server) -> list[float]:
     server.ask("/run", chats=1, turns=1)
+    # The worker may still be starting; the review of this first turn must not take what later ones are to say.
+    server.ask("/wait_asked", task="review", times=1)
     waits = []
     for number in range(12):
         text = f"my tuba has number {number}"

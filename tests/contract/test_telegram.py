@@ -1,77 +1,27 @@
-"""The Telegram adapter over real sockets: the contract of all platforms, and what is Telegram's own."""
+"""Receiving from Telegram over real sockets: the contract of all platforms, and what is Telegram's own."""
 
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
-from gateway.chat import Button, Chat, How, IncomingMessage, OutgoingMessage, Person, Piece
-from gateway.errors import Broken, ChatGone, PlatformBusy
-from gateway.platforms import telegram_markup, text
-from gateway.platforms.telegram import TelegramPlatform
-from tests.contract.platform import PlatformContract, ScriptedReceiver, WallClock, running
-from tests.fakes.telegram import BOT_ID, BOT_NAME, TOKEN, FakeTelegram
-
-T = TypeVar("T")
-
-ADA, BEN = 123, 456
-GROUP = -100_200
-ADAS_CHAT = Chat("telegram", str(ADA))
-
-
-class TelegramNetwork:
-    """FakeTelegram as the contract sees it."""
-
-    chat = ADAS_CHAT
-    person = Person("telegram", str(ADA))
-    longest = 4096
-
-    def __init__(self, server: FakeTelegram) -> None:
-        self.server = server
-        server.knows(ADA)
-
-    def platform(self) -> TelegramPlatform:
-        return build(self.server)
-
-    def says(self, words: str) -> str:
-        return str(self.server.says(ADA, words))
-
-    def taps(self, message_id: str, label: str) -> str:
-        return self.server.taps(ADA, int(message_id), label)
-
-    def toast(self, tap: str) -> str | None:
-        return self.server.toasts.get(tap)
-
-    def screen(self) -> list[tuple[str, tuple[str, ...]]]:
-        return [(one.text, one.labels) for one in self.server.screen(ADA)]
-
-    def sends(self) -> int:
-        return len(self.server.sent)
-
-    def measure(self, markdown: str) -> int:
-        return text.utf16_length(telegram_markup.render(markdown).text)
-
-    def refuse_token(self) -> None:
-        self.server.token = "1:another"
-
-    def be_busy_once(self, after: float) -> None:
-        self.server.fail("sendMessage", 429, retry_after=after)
-
-    def break_down_once(self) -> None:
-        self.server.fail("sendMessage", 500)
-
-    def close_chat(self) -> None:
-        self.server.blocks(ADA)
-
-    def deliver_nonsense(self) -> None:
-        self.server.update(message={"text": "no id, no chat, no date"})
-        self.server.update(something_new={"x": 1})
-
-    async def wait_for(self, predicate: Callable[[], T]) -> T:
-        return await self.server.wait_for(predicate)
+from gateway.chat import Button, Chat, How, IncomingMessage, OutgoingMessage, Piece
+from gateway.errors import PlatformBusy
+from tests.contract.platform import PlatformContract, ScriptedReceiver, running
+from tests.contract.telegram_network import (
+    ADA,
+    ADAS_CHAT,
+    BEN,
+    GROUP,
+    TelegramNetwork,
+    build,
+    more_polls,
+    received,
+)
+from tests.fakes.telegram import BOT_ID, BOT_NAME, PHOTO, TOKEN, FakeTelegram
 
 
 @pytest.fixture
@@ -84,36 +34,6 @@ def telegram() -> Iterator[FakeTelegram]:
 @pytest.fixture
 def network(telegram: FakeTelegram) -> TelegramNetwork:
     return TelegramNetwork(telegram)
-
-
-def build(telegram: FakeTelegram, **options: Any) -> TelegramPlatform:
-    """The adapter as app builds it, with pauses short enough for a test."""
-    defaults: dict[str, Any] = {"clock": WallClock(), "poll_seconds": 5, "pause_seconds": 0.01}
-    return TelegramPlatform(TOKEN, telegram.url, **(defaults | options))
-
-
-async def more_polls(telegram: FakeTelegram, count: int) -> None:
-    """Wait until this many further polls have begun."""
-    wanted = len(telegram.called("getUpdates")) + count
-    await telegram.wait_for(lambda: len(telegram.called("getUpdates")) >= wanted)
-
-
-async def received(telegram: FakeTelegram, **message: Any) -> IncomingMessage:
-    """What the receiver gets when Ada says this."""
-    receiver = ScriptedReceiver()
-    async with running(build(telegram), receiver):
-        message_id = str(telegram.says(ADA, **message))
-        await telegram.wait_for(lambda: [one for one in receiver.messages if one.id == message_id])
-    return receiver.messages[-1]
-
-
-async def shown(telegram: FakeTelegram, message: OutgoingMessage) -> Any:
-    """What the chat sees of this message."""
-    telegram.knows(int(message.chat.id))
-    platform = build(telegram)
-    async with running(platform, ScriptedReceiver()):
-        await platform.send(message)
-    return telegram.sent[-1]
 
 
 class TestContract(PlatformContract):
@@ -278,6 +198,20 @@ class TestTroubleWithPolls:
 
         assert telegram.polls_at_once == 1
 
+    async def test_a_poll_that_drips_is_noticed(
+        self, telegram: FakeTelegram, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A byte now and then keeps every time-out of the connection from running out."""
+        monkeypatch.setattr("gateway.platforms.telegram_api.ANSWER_SECONDS", 0.1)
+        monkeypatch.setattr("gateway.platforms.telegram_api.GRACE_SECONDS", 0.2)
+        telegram.drip("getUpdates")
+        receiver = ScriptedReceiver()
+        async with running(build(telegram, poll_seconds=0), receiver):
+            telegram.says(ADA, "anybody there?")
+            await telegram.wait_for(lambda: receiver.messages)
+
+        assert receiver.said() == ["anybody there?"]
+
     async def test_never_two_polls_at_once(self, telegram: FakeTelegram) -> None:
         """A bot that polls twice conflicts with itself."""
         receiver = ScriptedReceiver()
@@ -373,36 +307,68 @@ class TestReading:
         """We cannot see the photo, but we can read what was written under it."""
         assert (await received(telegram, photo=PHOTO, caption="my cat")).own_text == "my cat"
 
-    async def test_a_photo_without_words_arrives_empty(self, telegram: FakeTelegram) -> None:
-        """Silence would look like a broken bot."""
+    async def test_a_photo_without_words_says_what_it_is(self, telegram: FakeTelegram) -> None:
+        """Silence would look like a broken bot; the conversation can say that it sees no photos."""
         message = await received(telegram, photo=PHOTO)
-        assert message.pieces == (Piece(How.OWN, "telegram:123", ""),)
+        assert message.pieces == (Piece(How.ATTACHED, "telegram:123", "photo"),)
 
-    async def test_an_album_without_words_is_one_message(self, telegram: FakeTelegram) -> None:
-        """Five photos are one thing said, not five apologies."""
+    async def test_every_part_of_an_album_is_handed_over(self, telegram: FakeTelegram) -> None:
+        """Its caption may stand on any of them: the conversation joins them, and nothing is lost here."""
         receiver = ScriptedReceiver()
         async with running(build(telegram), receiver):
-            for _ in range(5):
-                telegram.says(ADA, photo=PHOTO, media_group_id="album-1")
+            ids = telegram.sends_album(ADA, "album-1", ["", "the sea", ""])
             telegram.says(ADA, "done")
             await telegram.wait_for(lambda: "done" in receiver.said())
 
-        assert receiver.said() == ["", "done"]
+        assert [message.album for message in receiver.messages] == ["album-1"] * 3 + [""]
+        assert [message.id for message in receiver.messages[:3]] == [str(number) for number in ids]
+        assert receiver.said() == ["", "the sea", "", "done"]
 
-    async def test_edits_channels_bots_and_service_messages_are_not_for_us(self, telegram: FakeTelegram) -> None:
-        """Two bots would answer each other for ever."""
-        ours = telegram_message("changed", "77")
+    async def test_an_edit_is_handed_over_as_it_reads_now(self, telegram: FakeTelegram) -> None:
+        """The same message, other words; and like every update until it is kept."""
         receiver = ScriptedReceiver()
         async with running(build(telegram), receiver):
-            telegram.update(edited_message=ours | {"edit_date": 1_796_000_009})
-            telegram.update(channel_post=ours | {"chat": {"id": -1009, "type": "channel", "title": "News"}})
+            message = telegram.says(ADA, "I live in Oslo")
+            await telegram.wait_for(lambda: receiver.messages)
+            receiver.refusals = 2
+            telegram.edits(ADA, message, "I live in Bergen")
+            await telegram.wait_for(lambda: receiver.edits)
+            await telegram.wait_for(lambda: not telegram.unconfirmed)
+
+        (edit,) = receiver.edits
+        assert (edit.id, edit.own_text, edit.chat) == (str(message), "I live in Bergen", ADAS_CHAT)
+        assert receiver.said() == ["I live in Oslo"]
+        assert receiver.refused == [str(message)] * 2
+
+    async def test_a_group_that_moves_is_told_and_says_nothing(self, telegram: FakeTelegram) -> None:
+        """Everything of the group moves along; that it moved is nobody's words. It is said until it is kept."""
+        receiver = ScriptedReceiver(refusals=1)
+        async with running(build(telegram), receiver):
+            telegram.migrates(GROUP, -1_009, by=ADA)
+            telegram.says(ADA, "/status", chat=-1_009)
+            await telegram.wait_for(lambda: receiver.messages)
+
+        assert receiver.moves == [("telegram", str(GROUP), "-1009")] * 2
+        assert receiver.refused == [str(GROUP)]
+        assert receiver.said() == ["/status"]
+
+    async def test_channels_bots_and_service_messages_are_not_for_us(self, telegram: FakeTelegram) -> None:
+        """Two bots would answer each other for ever."""
+        ours = telegram_message("changed", "77")
+        channel = {"id": -1009, "type": "channel", "title": "News"}
+        receiver = ScriptedReceiver()
+        async with running(build(telegram), receiver):
+            telegram.update(channel_post=ours | {"chat": channel})
+            telegram.update(edited_channel_post=ours | {"chat": channel, "edit_date": 1_796_000_009})
+            telegram.update(edited_message=ours | {"chat": channel, "edit_date": 1_796_000_009})
             telegram.update(message=ours | {"from": account(789) | {"is_bot": True}})
             telegram.says(ADA, chat=GROUP, new_chat_members=[account(BEN)])
-            telegram.says(ADA, f"@{BOT_NAME} hi", chat=GROUP, sender_chat={"id": -1009, "type": "channel"})
+            telegram.says(ADA, chat=GROUP, thread=7, forum_topic_created={"name": "Cats", "icon_color": 1})
+            telegram.says(ADA, f"@{BOT_NAME} hi", chat=GROUP, sender_chat=channel)
             telegram.says(ADA, "only this")
             await telegram.wait_for(lambda: receiver.messages)
 
-        assert receiver.said() == ["only this"]
+        assert (receiver.said(), receiver.edits) == (["only this"], [])
 
     @pytest.mark.parametrize(
         ("words", "addressed", "own"),
@@ -440,8 +406,11 @@ class TestReading:
         """Plain groups number their reply threads too; answers to those would be refused."""
         in_topic = await received(telegram, text="/hi", chat=GROUP, thread=7)
         in_thread = await received(telegram, text="/hi", chat=GROUP, message_thread_id=7)
+        in_general = await received(telegram, text="/hi", chat=GROUP, thread=1)
+        in_private = await received(telegram, text="/hi", thread=5)
 
-        assert (in_topic.chat.thread, in_thread.chat.thread) == ("7", "")
+        found = [message.chat.thread for message in (in_topic, in_thread, in_general, in_private)]
+        assert found == ["7", "", "", "5"]
 
     async def test_the_language_of_the_person_is_passed_on(self, telegram: FakeTelegram) -> None:
         """So that a first answer is in the right one."""
@@ -450,6 +419,23 @@ class TestReading:
     async def test_half_a_character_is_replaced(self, telegram: FakeTelegram) -> None:
         """A lone surrogate can be in no database."""
         assert (await received(telegram, text="a \ud83d b")).own_text == "a � b"
+
+    async def test_a_tap_in_a_topic_belongs_to_the_topic(self, telegram: FakeTelegram) -> None:
+        """What follows from it is said where the card is."""
+        telegram.has_topic(GROUP, 7)
+        telegram.knows(GROUP)
+        topic = Chat("telegram", str(GROUP), "7")
+        receiver, platform = ScriptedReceiver(), build(telegram)
+        async with running(platform, receiver):
+            card = await platform.send(OutgoingMessage(topic, "Keep?", ((Button("Yes", "y"),),)))
+            telegram.taps(ADA, int(card), "Yes", chat=GROUP)
+            await telegram.wait_for(lambda: receiver.taps)
+
+        assert receiver.taps[0].chat == topic
+
+    async def test_the_name_that_others_see_is_passed_on(self, telegram: FakeTelegram) -> None:
+        """In a group the model must know who speaks."""
+        assert (await received(telegram, text="/hi", chat=GROUP)).speaker == f"Person {ADA}"
 
     async def test_a_tap_on_a_message_that_telegram_no_longer_shows_counts(self, telegram: FakeTelegram) -> None:
         """Old cards come as "inaccessible" messages."""
@@ -475,110 +461,6 @@ class TestReading:
             await telegram.wait_for(lambda: "telegram.tap_not_acknowledged" in caplog.messages)
 
         assert [message.own_text for message in receiver.messages] == ["next"]
-
-
-class TestShowing:
-    """What is sent looks as meant, or at least arrives."""
-
-    async def test_formats_become_entities(self, telegram: FakeTelegram) -> None:
-        """Entities cannot be broken by a stray sign, as Telegram's own markup can."""
-        seen = await shown(telegram, OutgoingMessage(ADAS_CHAT, "**bold 🏔** and `C:\\Users\\n`, a < b"))
-
-        assert seen.text == "bold 🏔 and C:\\Users\\n, a < b"
-        assert seen.entities == (("bold", 0, 7), ("code", 12, 10))
-
-    async def test_refused_formats_are_left_out(self, telegram: FakeTelegram) -> None:
-        """Better plain than never."""
-        telegram.fail("sendMessage", 400, description="Bad Request: can't parse entities: at 7")
-        seen = await shown(telegram, OutgoingMessage(ADAS_CHAT, "**bold** & 1 < 2"))
-
-        assert (seen.text, seen.entities) == ("bold & 1 < 2", ())
-
-    async def test_replies_silence_and_buttons(self, telegram: FakeTelegram) -> None:
-        """Link previews would pull strangers' pages into the chat: they are off."""
-        asked = telegram.says(ADA, "hello")
-        rows = ((Button("Approve", "a:1:t"), Button("Reject", "r:1:t")), (Button("Edit", "e:1:t"),))
-        seen = await shown(telegram, OutgoingMessage(ADAS_CHAT, "hi", rows, reply_to=str(asked), silent=True))
-
-        assert (seen.reply_to, seen.silent, seen.labels) == (asked, True, ("Approve", "Reject", "Edit"))
-        assert telegram.called("sendMessage")[0].parameters["link_preview_options"] == '{"is_disabled": true}'
-
-    async def test_a_deleted_question_is_answered_without_reply(self, telegram: FakeTelegram) -> None:
-        """The answer matters more than the arrow."""
-        seen = await shown(telegram, OutgoingMessage(ADAS_CHAT, "here", reply_to="99"))
-        assert (seen.text, seen.reply_to) == ("here", None)
-
-    @pytest.mark.parametrize(("thread", "expected"), [("", None), ("1", None), ("7", 7)])
-    async def test_a_topic_is_answered_in_the_topic(
-        self, telegram: FakeTelegram, thread: str, expected: int | None
-    ) -> None:
-        """General has the number 1, and Telegram refuses just that."""
-        seen = await shown(telegram, OutgoingMessage(Chat("telegram", str(GROUP), thread), "here"))
-        assert seen.thread == expected
-
-    async def test_a_change_of_a_deleted_message_is_left_out(self, telegram: FakeTelegram) -> None:
-        """Whoever deleted a card does not want its outcome as a new message."""
-        telegram.knows(ADA)
-        platform = build(telegram)
-        async with running(platform, ScriptedReceiver()):
-            assert await platform.send(OutgoingMessage(ADAS_CHAT, "✓", edits="99")) == "99"
-        assert telegram.sent == []
-
-    @pytest.mark.parametrize(
-        ("status", "description", "expected"),
-        [
-            (400, "Bad Request: chat not found", ChatGone),
-            (403, "Forbidden: bot was kicked from the group chat", ChatGone),
-            (400, "Bad Request: group chat was upgraded to a supergroup chat", ChatGone),
-            (400, "Bad Request: message thread not found", ChatGone),
-            (401, "Unauthorized", PlatformBusy),
-            (502, "Bad Gateway", PlatformBusy),
-            (400, "Bad Request: message is too long", Broken),
-        ],
-    )
-    async def test_telegrams_errors_become_ours(
-        self, telegram: FakeTelegram, status: int, description: str, expected: type[Exception]
-    ) -> None:
-        """Each says what its catcher can do; none quotes Telegram, whose texts hold words and tokens."""
-        telegram.knows(ADA)
-        platform = build(telegram)
-        async with running(platform, ScriptedReceiver()):
-            telegram.fail("sendMessage", status, description=f"{description} {TOKEN}")
-            with pytest.raises(expected) as error:
-                await platform.send(OutgoingMessage(ADAS_CHAT, "hello"))
-
-        assert TOKEN not in str(error.value)
-        assert error.value.__cause__ is None
-        assert error.value.__suppress_context__
-
-    async def test_a_lost_answer_means_again_later(self, telegram: FakeTelegram) -> None:
-        """Nobody knows whether the chat saw it; delivery sends it again (design.md, promise 5)."""
-        telegram.knows(ADA)
-        platform = build(telegram)
-        async with running(platform, ScriptedReceiver()):
-            telegram.drop_after_accept("sendMessage")
-            with pytest.raises(PlatformBusy):
-                await platform.send(OutgoingMessage(ADAS_CHAT, "hello"))
-
-        assert len(telegram.sent) == 1
-
-    async def test_typing_is_shown(self, telegram: FakeTelegram) -> None:
-        """So that people know that somebody is thinking."""
-        telegram.knows(ADA)
-        platform = build(telegram)
-        async with running(platform, ScriptedReceiver()):
-            await platform.typing(ADAS_CHAT)
-        assert telegram.typing == [ADA]
-
-    async def test_the_menu_is_set_when_it_differs(self, telegram: FakeTelegram) -> None:
-        """Setting it at every start would be flood for nothing."""
-        menu = [("memory", "What I remember"), ("help", "All commands")]
-        for _ in range(2):
-            async with running(build(telegram, commands=menu), ScriptedReceiver()):
-                await more_polls(telegram, 1)
-
-        assert telegram.commands == menu
-        assert len(telegram.called("setMyCommands")) == 1
 
 
 async def test_no_log_line_holds_words_or_the_token(
@@ -616,9 +498,6 @@ async def test_a_slow_acknowledgement_holds_up_nobody(telegram: FakeTelegram) ->
     assert telegram.toasts == {}
 
 
-PHOTO = [{"file_id": "f", "file_unique_id": "u", "width": 90, "height": 90}]
-
-
 class SteppedClock:
     """A clock that moves when told to."""
 
@@ -646,21 +525,3 @@ def telegram_message(words: str, message_id: str) -> dict[str, Any]:
         "from": account(ADA),
         "text": words,
     }
-
-
-async def test_calls_that_nobody_waits_for_any_more_do_not_use_up_the_connections(telegram: FakeTelegram) -> None:
-    """A turn that ends stops showing "typing": cut off in the middle, such calls once left no connection over."""
-    platform = build(telegram)
-    async with running(platform, ScriptedReceiver()):
-        telegram.knows(ADA)
-        for round_number in range(60):
-            calls = [asyncio.create_task(platform.typing(ADAS_CHAT)) for _ in range(8)]
-            for _ in range(round_number % 12):
-                await asyncio.sleep(0)
-            for call in calls:
-                call.cancel()
-            await asyncio.wait(calls)
-
-        await asyncio.wait_for(platform.send(OutgoingMessage(ADAS_CHAT, "still here")), 5)
-
-    assert [one.text for one in telegram.screen(ADA)] == ["still here"]

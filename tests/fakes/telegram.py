@@ -23,7 +23,7 @@ from typing import Any, Self, TypeVar
 
 from aiohttp import web
 
-from tests.fakes import telegram_rules
+from tests.fakes import telegram_rules, telegram_webhook
 from tests.fakes.telegram_rules import Wrong
 
 T = TypeVar("T")
@@ -78,6 +78,8 @@ class _Failure:
     after: bool = False
     silent: bool = False
     """Accept the call and never answer."""
+    drips: bool = False
+    """With `silent`: a byte now and then."""
     times: int = 1
 
 
@@ -95,7 +97,12 @@ class FakeTelegram:
     """Acknowledged taps by callback id."""
     typing: list[int] = field(default_factory=list)
     """Chats in which "typing…" was shown."""
-    commands: list[tuple[str, str]] = field(default_factory=list)
+    menus: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    """The commands behind the "/" button by language code; "" for everybody else."""
+    webhook: dict[str, Any] = field(default_factory=dict)
+    """What setWebhook said; {} while there is none."""
+    webhook_answers: list[int] = field(default_factory=list)
+    """The status of each call of the webhook, 0 where nobody answered."""
     violations: list[str] = field(default_factory=list)
     polls_at_once: int = 0
     """The most getUpdates calls that were ever open at the same time."""
@@ -109,6 +116,8 @@ class FakeTelegram:
         self._chats: dict[int, dict[str, Any]] = {}
         self._blocked: set[int] = set()
         self._open_taps: set[str] = set()
+        self._topics: set[tuple[int, int]] = set()
+        self._moved: dict[int, int] = {}
         self._failures: dict[str, list[_Failure]] = {}
         self._polls: list[asyncio.Future[None]] = []
         self._loop = asyncio.new_event_loop()
@@ -153,7 +162,10 @@ class FakeTelegram:
         site = web.TCPSite(runner, "127.0.0.1", self.port)
         self._loop.run_until_complete(site.start())
         self._tell(lambda: setattr(self, "port", runner.addresses[0][1]))
+        calling = self._loop.create_task(telegram_webhook.call(self))
         self._loop.run_forever()
+        calling.cancel()
+        self._loop.run_until_complete(asyncio.wait((calling,)))
         self._loop.run_until_complete(runner.cleanup())
         self._loop.close()
 
@@ -178,11 +190,47 @@ class FakeTelegram:
         if text is not None:
             message |= {"text": text, "entities": self._entities(text)}
         if thread is not None:
+            self.has_topic(message["chat"]["id"], thread)
             message |= {"message_thread_id": thread, "is_topic_message": True}
         if reply_to is not None:
             message["reply_to_message"] = self._original(message["chat"]["id"], reply_to)
         self.update(message=message)
         return int(message["message_id"])
+
+    def edits(
+        self, person: int, message: int, text: str | None = None, *, chat: int | None = None, **fields: Any
+    ) -> None:
+        """A person changes what they wrote."""
+        changed = self._messages[chat or person, message]
+        changed |= {"edit_date": changed["date"] + 60, **fields}
+        if text is not None:
+            changed |= {"text": text, "entities": self._entities(text)}
+        self.update(edited_message=changed)
+
+    def sends_album(self, person: int, album: str, captions: list[str], *, chat: int | None = None) -> list[int]:
+        """A person sends several photos at once; returns the messages' ids."""
+        sent = []
+        for caption in captions:
+            fields: dict[str, Any] = {"caption": caption} if caption else {}
+            sent.append(self.says(person, chat=chat, photo=PHOTO, media_group_id=album, **fields))
+        return sent
+
+    def has_topic(self, chat: int, thread: int) -> None:
+        """A topic with this number is open there."""
+        if chat < 0:
+            self._chat(chat)["is_forum"] = True
+        self._tell(lambda: self._topics.add((chat, thread)))
+
+    def loses_topic(self, chat: int, thread: int) -> None:
+        """The topic is deleted."""
+        self._tell(lambda: self._topics.discard((chat, thread)))
+
+    def migrates(self, group: int, to: int, *, by: int) -> None:
+        """A group becomes a supergroup: both say so, and the old one takes nothing any more."""
+        self._tell(lambda: self._moved.__setitem__(group, to))
+        who = self._person(by, "en")
+        self.update(message=self._new_message(group, who, {"migrate_to_chat_id": to}))
+        self.update(message=self._new_message(to, who, {"migrate_from_chat_id": group}))
 
     def taps(self, person: int, message: int | Shown, label: str, *, chat: int | None = None) -> str:
         """A person presses the button with this label; returns the id of the press."""
@@ -257,6 +305,10 @@ class FakeTelegram:
         """Accept the next calls and never answer: a half-open connection."""
         self._arm(method, _Failure(silent=True, times=times))
 
+    def drip(self, method: str, *, times: int = 1) -> None:
+        """Answer the next calls with a byte now and then, without end: no pause is long enough to be noticed."""
+        self._arm(method, _Failure(silent=True, drips=True, times=times))
+
     def recover(self) -> None:
         """Forget all trouble that has not happened yet."""
         self._tell(self._failures.clear)
@@ -281,6 +333,20 @@ class FakeTelegram:
         """All calls of a method so far."""
         with self._changed:
             return [call for call in self.calls if call.method == method]
+
+    @property
+    def pending(self) -> list[dict[str, Any]]:
+        """Updates that nothing has confirmed."""
+        with self._changed:
+            return list(self._updates)
+
+    def confirm(self, update: dict[str, Any], status: int) -> None:
+        """The webhook answered an update with this status, 0 for not at all: 2xx confirms it."""
+        with self._changed:
+            self.webhook_answers.append(status)
+            if 200 <= status < 300 and update in self._updates:
+                self._updates.remove(update)
+            self._changed.notify_all()
 
     @property
     def unconfirmed(self) -> list[int]:
@@ -311,6 +377,8 @@ class FakeTelegram:
         given, from_form = await _parameters(request)
         failure = self._next_failure(method)
         self._tell(lambda: self.calls.append(Call(method, given, time.monotonic())))
+        if failure is not None and failure.drips:
+            await _drip(request)
         if failure is not None and failure.silent:
             await asyncio.Event().wait()
         if failure is not None and not failure.after:
@@ -334,7 +402,7 @@ class FakeTelegram:
                 return web.json_response({"ok": True, "result": result})
             raise Wrong(f"this fake does not do {method}", status=404)
         except Refusal as refusal:
-            return _refusal(refusal.status, str(refusal))
+            return _refusal(refusal.status, str(refusal), refusal.parameters)
         except Wrong as wrong:
             problem = f"{method}: {wrong}"
             self._tell(lambda: self.violations.append(problem))
@@ -346,20 +414,46 @@ class FakeTelegram:
     async def _deletewebhook(self, parameters: dict[str, Any]) -> bool:
         if parameters.get("drop_pending_updates"):
             self._tell(self._updates.clear)
+        self._tell(self.webhook.clear)
         return True
 
-    async def _getmycommands(self, _: dict[str, Any]) -> list[dict[str, str]]:
-        return [{"command": name, "description": what} for name, what in self.commands]
+    async def _setwebhook(self, parameters: dict[str, Any]) -> bool:
+        if not re.fullmatch(r"https?://.+", parameters["url"]):
+            raise Wrong("Bad Request: bad webhook: invalid URL")
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", parameters.get("secret_token", "none")):
+            raise Wrong("Bad Request: secret token contains unallowed characters")
+        if not 1 <= parameters.get("max_connections", 40) <= 100:
+            raise Wrong("Bad Request: max_connections must be 1 to 100")
+        self._tell(lambda: self.webhook.update(parameters))
+        return True
+
+    async def _getwebhookinfo(self, _: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "url": self.webhook.get("url", ""),
+            "has_custom_certificate": False,
+            "pending_update_count": len(self._updates),
+        }
+
+    async def _getmycommands(self, parameters: dict[str, Any]) -> list[dict[str, str]]:
+        menu = self.menus.get(parameters.get("language_code", ""), [])
+        return [{"command": name, "description": what} for name, what in menu]
 
     async def _setmycommands(self, parameters: dict[str, Any]) -> bool:
         named = [(one["command"], one["description"]) for one in parameters["commands"]]
         for name, what in named:
             if not re.fullmatch(r"[a-z0-9_]{1,32}", name) or not 1 <= len(what) <= 256:
                 raise Wrong("Bad Request: BOT_COMMAND_INVALID")
-        self._tell(lambda: setattr(self, "commands", named))
+        if not named or len(named) > 100:
+            raise Wrong("Bad Request: BOT_COMMANDS_TOO_MUCH")
+        language = parameters.get("language_code", "")
+        if language and not re.fullmatch("[a-z]{2}", language):
+            raise Wrong("Bad Request: invalid language code")
+        self._tell(lambda: self.menus.__setitem__(language, named))
         return True
 
     async def _getupdates(self, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+        if self.webhook:
+            raise Refusal(409, "Conflict: can't use getUpdates method while webhook is active")
         for poll in self._polls:
             if not poll.done():
                 poll.set_exception(
@@ -408,9 +502,7 @@ class FakeTelegram:
 
     async def _sendmessage(self, parameters: dict[str, Any]) -> dict[str, Any]:
         chat = self._reachable(parameters["chat_id"])
-        thread = parameters.get("message_thread_id")
-        if thread == 1:
-            raise Refusal(400, "Bad Request: message thread not found")
+        thread = self._topic(chat, parameters.get("message_thread_id"))
         message = self._new_message(chat, self._bot(), {})
         self._fill(message, parameters)
         if thread is not None:
@@ -457,6 +549,11 @@ class FakeTelegram:
 
     async def _sendchataction(self, parameters: dict[str, Any]) -> bool:
         chat = self._reachable(parameters["chat_id"])
+        thread, is_forum = parameters.get("message_thread_id"), self._chat(chat).get("is_forum", False)
+        if is_forum and thread is None:
+            return True  # accepted, and seen by nobody
+        if not (is_forum and thread == 1):
+            self._topic(chat, thread)
         self._tell(lambda: self.typing.append(chat))
         return True
 
@@ -468,7 +565,21 @@ class FakeTelegram:
             change()
             self._changed.notify_all()
 
+    def _topic(self, chat: int, thread: int | None) -> int | None:
+        """The topic something goes to. In private chats one that is gone is passed over without a word."""
+        if thread is None or (chat, thread) in self._topics:
+            return thread
+        if chat > 0:
+            return None
+        raise Refusal(400, "Bad Request: message thread not found")
+
     def _reachable(self, chat: int | str) -> int:
+        if chat in self._moved:
+            raise Refusal(
+                400,
+                "Bad Request: group chat was upgraded to a supergroup chat",
+                {"migrate_to_chat_id": self._moved[int(chat)]},
+            )
         if chat not in self._chats:
             raise Refusal(400, "Bad Request: chat not found")
         if chat in self._blocked:
@@ -529,14 +640,16 @@ class FakeTelegram:
         ]
 
 
+PHOTO = [{"file_id": "f", "file_unique_id": "u", "width": 90, "height": 90}]
 _CONTENT = ("text", "entities", "reply_markup")
 
 
 class Refusal(Exception):
     """What Telegram itself says no to, though the call was well formed."""
 
-    def __init__(self, status: int, description: str) -> None:
+    def __init__(self, status: int, description: str, parameters: dict[str, Any] | None = None) -> None:
         self.status = status
+        self.parameters = parameters
         super().__init__(description)
 
 
@@ -547,13 +660,23 @@ async def _parameters(request: web.Request) -> tuple[dict[str, Any], bool]:
     return {**request.query, **form}, True
 
 
-def _refusal(status: int, description: str) -> web.Response:
+def _refusal(status: int, description: str, parameters: dict[str, Any] | None = None) -> web.Response:
     answer = {"ok": False, "error_code": status, "description": description}
+    if parameters:
+        answer["parameters"] = parameters
     return web.json_response(answer, status=status)
 
 
 def _raw(status: int, body: bytes) -> web.Response:
     return web.Response(status=status, body=body, content_type="application/json")
+
+
+async def _drip(request: web.Request) -> None:
+    answer = web.StreamResponse()
+    await answer.prepare(request)
+    while True:
+        await answer.write(b" ")
+        await asyncio.sleep(0.02)
 
 
 def _hang_up(request: web.Request) -> web.Response:

@@ -62,7 +62,7 @@ async def test_a_code_ends_after_an_hour(tmp_path: Path) -> None:
 
 
 async def test_what_a_stranger_says_is_neither_kept_nor_answered(tmp_path: Path) -> None:
-    """Silence, also for commands; not even the wrong code's words stay."""
+    """No model, no command; not even the wrong code's words stay."""
     async with running_bot(tmp_path) as bot:
         for text in ("hello xyzzy", "/memory", "/start", "/help xyzzy", "/start XYZZYXYZZY"):
             await bot.says(text, MALLORY)
@@ -73,23 +73,6 @@ async def test_what_a_stranger_says_is_neither_kept_nor_answered(tmp_path: Path)
         kept = b"".join(path.read_bytes().lower() for path in bot.home.path.rglob("*") if path.is_file())
         assert b"xyzzy" not in kept
         await bot.start()
-        assert bot.server.requests == ()
-
-
-async def test_a_group_is_refused_once_and_only_when_somebody_known_addresses_the_bot(tmp_path: Path) -> None:
-    """Groups come later; until then the bot is polite, not loud."""
-    group = -100200
-    async with running_bot(tmp_path) as bot:
-        bot.telegram.says(MALLORY, f"@{bot.telegram.username} hello", chat=group)
-        bot.telegram.says(ANNA, "not for the bot", chat=group)
-        await bot.settles()
-        assert bot.sees(group) == []
-
-        for _ in range(2):
-            bot.telegram.says(ANNA, f"@{bot.telegram.username} hello", chat=group)
-            await bot.settles()
-
-        assert bot.sees(group) == ["I only talk in private chats so far. Write to me there."]
         assert bot.server.requests == ()
 
 

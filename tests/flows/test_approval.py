@@ -347,3 +347,80 @@ async def test_a_card_is_one_message_and_a_rejection_takes_all_of_it_back(tmp_pa
         await bot.taps("Reject")
 
         assert not any("the rain" in text for text in bot.sees())
+
+
+async def test_several_that_wait_are_decided_with_one_tap(tmp_path: Path) -> None:
+    """The second card offers all; every card then says what became of it."""
+    async with running_bot(tmp_path, memory=ASK) as bot:
+        await proposes(bot, "Lives in Bergen", "I live in Bergen")
+        await proposes(bot, "Owns a tuba", "I own a tuba")
+        assert bot.card_with("Approve all").labels == ("Approve", "Reject", "Approve all", "Reject all")
+
+        await bot.taps("Approve all")
+
+        first, second = bot.ledger()
+        assert bot.memory_file() == "Lives in Bergen\n§\nOwns a tuba\n"
+        assert (
+            bot.sees()[-1] == f'{first.id} ✓ remembered: "Lives in Bergen"\n{second.id} ✓ remembered: "Owns a tuba"'
+        )
+        assert [text.split(" (by you")[0] for text in bot.sees() if "(by you" in text] == [
+            '✓ Remembered: "Lives in Bergen"',
+            '✓ Remembered: "Owns a tuba"',
+        ]
+
+
+async def test_a_card_that_was_decided_meanwhile_says_so(tmp_path: Path) -> None:
+    """The phone still showed the buttons; the toast tells what happened, and nothing is decided twice."""
+    async with running_bot(tmp_path, memory=ASK) as bot:
+        await proposes(bot, "Lives in Bergen", "I live in Bergen")
+        card = bot.card_with("Approve")
+        await bot.says("/memory reject all")
+
+        toast = await bot.presses(card, "Approve")
+
+        assert toast.startswith("This was rejected already (by you, 20")
+        assert bot.memory_file() == ""
+
+
+async def test_a_button_copied_to_another_message_does_nothing(tmp_path: Path) -> None:
+    """Its token is bound to the card's own message."""
+    async with running_bot(tmp_path, memory=ASK) as bot:
+        await proposes(bot, "Lives in Bergen", "I live in Bergen")
+        await proposes(bot, "Owns a tuba", "I own a tuba")
+        first, second = (shown for shown in bot.telegram.screen(ANNA) if "Approve" in shown.labels)
+
+        toast = await bot.presses(second, "Approve", data_of=first)
+
+        assert toast == "This button does not work any more."
+        assert [write.status for write in bot.ledger()] == [Status.STAGED, Status.STAGED]
+
+
+async def test_a_card_says_when_somebody_else_decided(tmp_path: Path) -> None:
+    """Ben sees that it was the owner, not which of her accounts."""
+    async with running_bot(tmp_path, memory=ASK) as bot:
+        bot.server.calls("memory", action="add", content="Plays chess")
+        bot.server.answers("May I?")
+        await bot.says("I play chess", BEN)
+
+        await bot.says("/memory approve all")
+
+        (decided,) = (text for text in bot.sees(BEN) if text.startswith("✓ Remembered"))
+        assert decided.startswith('✓ Remembered: "Plays chess" (by the owner, 20')
+        assert str(ANNA) not in decided
+
+
+async def test_a_verbose_notice_of_a_batch_names_whole_entries(tmp_path: Path) -> None:
+    """`old_text` is three letters that the model chose; what went is the entry."""
+    async with running_bot(tmp_path, display="memory_notifications: verbose") as bot:
+        path = bot.home.space_dir("owner") / "MEMORY.md"
+        path.write_text("Lives in Oslo\n§\nOwns a tuba\n", "utf-8")
+        operations = [
+            {"action": "replace", "old_text": "Osl", "content": "Lives in Bergen"},
+            {"action": "remove", "old_text": "tub"},
+        ]
+        bot.server.calls("memory", operations=operations)
+        bot.server.answers("Done.")
+
+        await bot.says("I moved to Bergen and sold the tuba")
+
+        assert '💾 Memory ✏️ "Lives in Oslo" → "Lives in Bergen"\n💾 Memory ➖ Owns a tuba' in bot.sees()

@@ -41,7 +41,7 @@ async def test_what_the_model_remembers_is_written_and_told(tmp_path: Path) -> N
 
 
 async def test_a_stranger_reaches_nothing(tmp_path: Path) -> None:
-    """No model call, no answer, no row with the words, by message or by button."""
+    """No model call, no answer but a code, no row with the words, by message or by button."""
     async with running_bot(tmp_path, memory="write_approval: true") as bot:
         bot.server.calls("memory", action="add", content="Lives in Bergen")
         bot.server.answers("May I?")
@@ -52,7 +52,7 @@ async def test_a_stranger_reaches_nothing(tmp_path: Path) -> None:
         toast = await bot.taps("Approve", MALLORY, bot.card_with("Approve"))
 
         assert len(bot.server.requests) == asked
-        assert bot.sees(MALLORY) == []
+        assert [text.partition(".")[0] for text in bot.sees(MALLORY)] == ["I do not know you yet"]
         assert toast == "This is not for you to decide."
         assert bot.memory_file() == ""
         assert b"xyzzy" not in bot.home.state_db.read_bytes()

@@ -27,4 +27,4 @@ async def test_bytes_that_are_no_text_are_said(tmp_path: Path) -> None:
 
         await bot.says("hello")
 
-        assert bot.sees()[0] == "MEMORY.md holds 1 bytes that are no UTF-8. They stay in the file; I see � instead."
+        assert bot.sees()[0] == "MEMORY.md holds a byte that is no UTF-8. It stays in the file; I see � instead."

@@ -42,7 +42,9 @@ def test_an_account_is_what_was_said_of_it_last(db: Database) -> None:
         people.keep_account(tx, Person("discord", "9"), "owner", space, NINE)
         people.keep_account(tx, Person("telegram", "5"), "allowed", None, NINE)
 
-        assert people.account(tx, ADA) == Account("telegram:123", "owner", space, None, 1, NINE)
+        assert people.account(tx, ADA) == Account(
+            "telegram:123", "owner", space, None, 1, NINE, given.after(hours=1)
+        )
         assert people.owners(tx) == ["discord:9", "telegram:123"]
         assert people.account(tx, STRANGER) is None
         people.forget_account(tx, ADA)
@@ -71,12 +73,12 @@ def test_wrong_codes_are_counted_for_an_hour(db: Database) -> None:
         assert people.wrong_code(tx, STRANGER, given.after(minutes=80)) == 1
 
 
-def test_a_chat_is_remembered_with_its_last_language(db: Database) -> None:
-    """A platform that says nothing about language takes none away."""
+def test_the_first_guess_of_a_language_stays_until_somebody_chooses(db: Database) -> None:
+    """Who chose English is not spoken to in Japanese again because their phone is Japanese."""
     with db.write() as tx:
         space = given.space(tx)
         assert people.chat(tx, CHAT) is None
-        for language, minutes in (("ja", 0), ("", 1)):
+        for language, minutes in (("", 0), ("ja", 1), ("en", 2)):
             people.keep_chat(
                 tx,
                 Chat("telegram", "123", "9"),
@@ -87,7 +89,16 @@ def test_a_chat_is_remembered_with_its_last_language(db: Database) -> None:
                 at=given.after(minutes=minutes),
             )
 
-        assert people.chat(tx, CHAT) == KnownChat(CHAT, True, ADA.key, "ja", False, given.after(minutes=1), None)
+        assert people.chat(tx, CHAT) == KnownChat(
+            CHAT, True, ADA.key, "ja", False, given.after(minutes=2), None, space
+        )
+        people.set_language(tx, CHAT, "en")
+        people.keep_chat(
+            tx, CHAT, private=True, person=ADA.key, space=space, language="ja", at=given.after(minutes=3)
+        )
+        assert people.chat(tx, CHAT) == KnownChat(
+            CHAT, True, ADA.key, "en", False, given.after(minutes=3), None, space
+        )
 
 
 def test_cards_come_home_else_where_the_owner_was_last(db: Database) -> None:
@@ -122,3 +133,38 @@ def test_a_group_is_refused_once(db: Database) -> None:
     with db.write() as tx:
         assert (people.refused_group(tx, group, NINE), people.refused_group(tx, group, NINE)) == (True, False)
         assert people.chat(tx, group) == KnownChat(group, False, "", "", False, None, NINE)
+
+
+def test_a_name_is_given_once_and_the_next_space_gets_a_number(db: Database) -> None:
+    """Whoever is let in again begins anew, beside what was closed."""
+    with db.write() as tx:
+        first = people.new_space(tx, "telegram-123", "person", ADA.key, NINE)
+        people.new_space(tx, "telegram-1234", "person", "telegram:1234", NINE)
+        assert people.open_space_of(tx, ADA.key) == first
+
+        people.close_space(tx, first.id, NINE)
+        assert people.open_space_of(tx, ADA.key) is None
+        second = people.new_space(tx, "telegram-123", "person", ADA.key, NINE)
+        people.close_space(tx, second.id, NINE)
+        third = people.new_space(tx, "telegram-123", "person", ADA.key, NINE)
+
+        assert [first.name, second.name, third.name] == ["telegram-123", "telegram-123-2", "telegram-123-3"]
+        assert people.closed_spaces(tx) == [first, second]
+        assert (people.is_closed(tx, first.id), people.is_closed(tx, third.id)) == (True, False)
+        assert people.whose(tx, third.id) == ADA.key
+
+
+def test_the_accounts_of_a_space_are_those_let_in(db: Database) -> None:
+    """A stranger whose wrong codes are counted is nobody's account."""
+    with db.write() as tx:
+        space = people.new_space(tx, "telegram-123", "person", ADA.key, NINE).id
+        people.keep_account(tx, ADA, "allowed", space, NINE)
+        people.keep_account(tx, Person("discord", "9"), "allowed", space, given.after(hours=1))
+        people.wrong_code(tx, STRANGER, NINE)
+
+        assert people.accounts_of_space(tx, space) == ["telegram:123", "discord:9"]
+        assert [account.key for account in people.let_in(tx)] == ["telegram:123", "discord:9"]
+        assert [people.is_let_in(tx, key) for key in (ADA.key, STRANGER.key, "telegram:1")] == [True, False, False]
+        people.keep_account(tx, ADA, "stranger", None, NINE)
+        assert people.accounts_of_space(tx, space) == ["discord:9"]
+        assert people.owner_keys(tx, ("telegram:7",)) == ("telegram:7", "terminal:owner")

@@ -52,7 +52,7 @@ def test_a_proposal_comes_back_as_it_was_made(db: Database) -> None:
         space=space,
         space_name="owner",
         kind="memory",
-        target=Target.USER,
+        about=Target.USER,
         operations=operations,
         origin=Origin.REVIEW,
         evidence=Evidence(412, "telegram:123", "jeg bor i Bergen nå"),

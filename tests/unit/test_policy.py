@@ -1,11 +1,15 @@
 """Only people make memory; the policy decides what they must be asked."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from gateway import policy
+from gateway.chat import Chat, How, Piece
 from gateway.policy import Apply, Refuse, Rest, Said, Stage
-from gateway.records import Evidence, Origin
+from gateway.records import Evidence, Message, Origin, Role
 
+NINE = datetime(2026, 11, 30, 9, tzinfo=UTC)
 HELLO = Said(411, "telegram:123", "Hello there")
 BERGEN = Said(412, "telegram:123", "I've moved to Bergen, and I’d like short answers.")
 
@@ -72,6 +76,46 @@ def test_a_review_without_a_quote_rests_on_nothing() -> None:
     assert policy.find_evidence(None, "x", (BERGEN,), (), None) == policy.Found(
         Rest.UNQUOTED, Evidence(None, "", "")
     )
+
+
+# -- where several talk --------------------------------------------------------------------------------
+
+
+OWNERS = ("telegram:123", "discord:9")
+
+
+def row(id: int, person: str, text: str, *pieces: Piece) -> Message:
+    return Message(id, 1, Chat("telegram", "-100200"), person, Role.USER, text, pieces, NINE)
+
+
+def test_in_a_group_only_the_owners_words_are_own() -> None:
+    """Whatever a member says, quotes or forwards is somebody else's; so is what the owner quotes."""
+    rows = (
+        row(1, "telegram:123", "The rent is due"),
+        row(2, "telegram:666", "The rent is paid"),
+        row(3, "telegram:666", "so\nyes", Piece(How.QUOTED, "telegram:123", "so"), Piece(How.OWN, "", "yes")),
+        row(4, "discord:9", "no\nwell", Piece(How.QUOTED, "telegram:666", "no"), Piece(How.OWN, "", "well")),
+    )
+
+    assert [said.text for said in policy.own_words(rows, OWNERS)] == ["The rent is due", "well"]
+    assert policy.foreign_words(rows, OWNERS) == ("The rent is paid", "so", "yes", "no")
+    assert [said.message for said in policy.own_words(rows)] == [1, 2, 3, 4]
+
+
+HEARD = ("The rehearsal is on Fridays at Paul's place",)
+SAID = (Said(5, "telegram:123", "please remember that, the rent is due"),)
+
+
+@pytest.mark.parametrize("quote", [None, "please remember that", "The rehearsal is on Fridays"])
+def test_what_comes_from_others_said_earlier_is_theirs(quote: str | None) -> None:
+    """ "Remember that" under somebody's words vouches for them no more than a forwarded message does."""
+    assert policy.find_evidence(quote, "Rehearsal Fridays at Paul's", SAID, (), 5, HEARD).rest is Rest.FOREIGN
+
+
+@pytest.mark.parametrize("quote", [None, "the rent is due"])
+def test_what_the_owner_says_among_others_is_own(quote: str | None) -> None:
+    """A group that talks does not keep its owner from being heard."""
+    assert policy.find_evidence(quote, "The rent is due", SAID, (), 5, HEARD).rest is Rest.OWN
 
 
 # -- decisions -----------------------------------------------------------------------------------------

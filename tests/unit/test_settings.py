@@ -242,17 +242,10 @@ def test_every_problem_is_reported_at_once_with_its_value_and_line(tmp_path: Pat
     "config",
     [
         "model: {provider: anthropic, name: claude}",
-        "platforms: {telegram: {mode: webhook}}",
-        "platforms: {telegram: {webhook: {url: 'https://bot.example'}}}",
-        "access: {groups: {allowed: [telegram:-100200]}}",
-        "access: {groups: {require_mention: false}}",
         "session: {reset: idle}",
-        "session: {busy: interrupt}",
         "session: {groups: per_person}",
         "session: {keep_days: 30}",
         "memory: {provider: honcho}",
-        "skills: {write_approval: true}",
-        "display: {language: ja}",
         "auxiliary: {background_review: {model: another}}",
         "auxiliary: {background_review: {provider: openrouter}}",
         "auxiliary: {background_review: {daily_tokens: 5000}}",
@@ -277,15 +270,44 @@ def test_what_is_not_there_yet_is_refused(tmp_path: Path, config: str) -> None:
         "access: {pairing: false}",
         "backups: {keep: 0}",
         "agent: {disabled_toolsets: [memory, session_search, skills]}",
+        "skills: {write_approval: true}",
         "auxiliary: {background_review: {enabled: off}}",
         "model: {name: m}\nauxiliary: {background_review: {model: m}}",
         "memory: {nudge_interval: 0, idle_review_minutes: 0, pending_ttl_days: 0}",
         "access: {allowed: [telegram:7], daily_turns: 40}",
+        "platforms: {telegram: {webhook: {url: 'https://bot.example/hook', port: 8080}}}",
+        "platforms: {telegram: {mode: webhook}}",  # without a token Telegram is off
     ],
 )
 def test_switching_off_and_what_works_is_accepted(tmp_path: Path, config: str) -> None:
     """What a later issue brings may be switched off before it comes."""
     assert "config.yaml" in loaded(tmp_path, config).sources.values()
+
+
+@pytest.mark.parametrize(
+    ("webhook", "secret", "expected"),
+    [
+        ("url: 'https://bot.example/hook'", "s3cret-s3cret_s3cret", []),
+        ("url: 'https://bot.example/hook'", "", ["TELEGRAM_WEBHOOK_SECRET is not set to a secret"]),
+        ("url: 'https://bot.example/hook'", "too short", ["TELEGRAM_WEBHOOK_SECRET is not set to a secret"]),
+        ("url: 'http://bot.example'", "s3cret-s3cret_s3cret", ["It must begin with https://"]),
+        ("port: 8080", "", ["webhook.url is empty", "is not set to a secret"]),
+    ],
+    ids=["right", "no-secret", "bad-secret", "no-tls", "nothing"],
+)
+def test_a_webhook_needs_an_address_and_a_secret(
+    tmp_path: Path, webhook: str, secret: str, expected: list[str]
+) -> None:
+    """Telegram refuses the one; without the other anybody could speak in the owner's name."""
+    config = f"platforms: {{telegram: {{mode: webhook, webhook: {{{webhook}}}}}}}"
+    variables = {"TELEGRAM_BOT_TOKEN": TOKEN, "TELEGRAM_WEBHOOK_SECRET": secret}
+    found = problems(tmp_path, config, environ=variables) if expected else []
+
+    assert len(found) == len(expected)
+    assert all(sentence in problem for sentence, problem in zip(expected, found, strict=True))
+    assert not secret or secret not in "".join(found)
+    if not expected:
+        assert loaded(tmp_path, config, environ=variables).settings.platforms.telegram.mode == "webhook"
 
 
 @pytest.mark.parametrize(
@@ -574,7 +596,6 @@ def test_what_auto_goes_past_is_said(tmp_path: Path) -> None:
     """A key that is there and not used would otherwise be a riddle."""
     skipped = loaded(tmp_path, NAMED, environ={"ANTHROPIC_API_KEY": "k"})
     unknown = loaded(tmp_path, "model: {name: m, api_key_env: MINE}", environ={"MINE": "k"})
-    discord = loaded(tmp_path, env_file="DISCORD_BOT_TOKEN=abc\n")
 
     assert skipped.warnings == (
         "ANTHROPIC_API_KEY is set, but anthropic is not yet available; the model is offline.",
@@ -583,7 +604,6 @@ def test_what_auto_goes_past_is_said(tmp_path: Path) -> None:
         "model.api_key_env is MINE, which does not tell whose key it is; the model is offline. "
         "Set model.provider or model.base_url.",
     )
-    assert discord.warnings == ("DISCORD_BOT_TOKEN is set, but Discord is not yet available: off.",)
 
 
 def test_reviews_ask_the_chats_model(tmp_path: Path) -> None:

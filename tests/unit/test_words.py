@@ -1,8 +1,33 @@
-"""The message catalog fills sentences with values that come from elsewhere."""
+"""The message catalog fills sentences with values that come from elsewhere, and says the same in each language."""
+
+import re
+from string import Formatter
 
 import pytest
 
 from gateway import words
+from gateway.catalog import en, ja
+
+JAPANESE = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
+HALF_WIDTH = re.compile("[\u3040-\u30ff\u4e00-\u9fff][,.:;?!()]|[,.:;?!()][\u3040-\u30ff\u4e00-\u9fff]")
+WITHOUT_WORDS = {
+    "card.add",
+    "card.change",
+    "card.flag",
+    "card.usage",
+    "card.commands",
+    "card.remove",
+    "card.replace",
+    "gist.joint",
+    "gist.one",
+    "memory.memory",
+    "memory.user",
+    "pair.usage",
+    "pending.commands",
+    "pending.line",
+    "card.by",
+}
+"""Sentences that are signs, commands and values only."""
 
 
 @pytest.mark.parametrize("name", ["key", "language"])
@@ -11,3 +36,86 @@ def test_a_value_may_have_any_name(name: str) -> None:
     values: dict[str, object] = {"file": "MEMORY.md", "count": 2, name: "x"}
 
     assert words.text("memory.bad_bytes", "en", **values).startswith("MEMORY.md holds 2 bytes")
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "holds a byte"), ("1", "holds a byte"), (21, "holds 21 bytes")])
+def test_one_is_said_in_other_words_than_several(count: object, said: str) -> None:
+    """`1 messages` is what a machine says."""
+    assert said in words.text("memory.bad_bytes", "en", file="MEMORY.md", count=count)
+
+
+def test_a_language_without_plural_says_one_like_several() -> None:
+    """Japanese counts without changing the words."""
+    assert "1バイト" in words.text("memory.bad_bytes", "ja", file="MEMORY.md", count=1)
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"),
+    [
+        ("ja", "ja"),
+        ("en-GB", "en"),
+        ("ja_JP", "ja"),
+        ("EN", "en"),
+        ("日本語", "ja"),
+        ("English", "en"),
+        ("de", ""),
+        ("jam", ""),
+        ("", ""),
+    ],
+)
+def test_a_locale_means_a_language_that_we_speak_or_none(tag: str, language: str) -> None:
+    """Telegram and Discord tell locales; people type names."""
+    assert words.spoken(tag) == language
+
+
+def test_every_sentence_is_there_in_both_languages() -> None:
+    """Whoever reads Japanese meets no English, and no sentence is translated that nobody says."""
+    assert sorted(ja.SENTENCES) == sorted(key for key in en.SENTENCES if not key.endswith("_one"))
+
+
+def test_a_sentence_for_one_stands_beside_the_one_for_several() -> None:
+    """Alone it would never be looked up."""
+    ones = [key for key in en.SENTENCES if key.endswith("_one")]
+
+    assert ones
+    assert [key for key in ones if not {"{count}", "{turns}"} & set(_named(en.SENTENCES[key[:-4]]))] == []
+
+
+def test_both_languages_name_the_same_values() -> None:
+    """A value that is left out is a fact that nobody is told; one too many is an error in the middle of a chat."""
+    shared = en.SENTENCES.keys() & ja.SENTENCES.keys()
+    differing = [key for key in shared if _named(en.SENTENCES[key]) != _named(ja.SENTENCES[key])]
+
+    assert differing == []
+
+
+def test_every_japanese_sentence_is_japanese() -> None:
+    """A copied English sentence would pass for a translation."""
+    plain = {key for key, sentence in ja.SENTENCES.items() if not JAPANESE.search(sentence)}
+
+    assert plain == WITHOUT_WORDS
+
+
+def test_japanese_has_its_own_punctuation() -> None:
+    """Half-width signs between Japanese words look like a program's."""
+    assert {key: sentence for key, sentence in ja.SENTENCES.items() if HALF_WIDTH.search(sentence)} == {}
+
+
+def test_a_command_in_a_japanese_sentence_can_be_tapped() -> None:
+    """Telegram makes a link of a command only where no letter touches it."""
+    touched = re.compile(
+        r"(?:[\u3040-\u30ff\u4e00-\u9fff。、])/[a-z{]|(?<![\w/])/[a-z_]+[\u3040-\u30ff\u4e00-\u9fff]"
+    )
+
+    assert {key: sentence for key, sentence in ja.SENTENCES.items() if touched.search(sentence)} == {}
+
+
+def test_the_words_on_buttons_and_the_notice_are_the_contract() -> None:
+    """design.md 6.7 gives these to the letter."""
+    said = [words.text(key, "ja") for key in ("notice.memory_updated", "button.approve", "button.reject")]
+
+    assert said == ["💾 メモリを更新しました", "承認", "却下"]
+
+
+def _named(sentence: str) -> list[str]:
+    return sorted(f"{{{name}}}" for _, name, _, _ in Formatter().parse(sentence) if name)

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gateway import words
+from gateway.chat import CommandSpec
 from gateway.conversation.access import Standing
-from gateway.conversation.commands import about, memory, session
+from gateway.conversation.commands import about, language, memory, pair, session, shapes, skills
 from gateway.conversation.commands.call import Act, Services, View
 from gateway.records import Outgoing
 
-__all__ = ["ALIASES", "LATER", "TABLE", "VIEWS", "Command", "allowed", "menu", "nearest", "parse"]
+__all__ = ["ALIASES", "LATER", "TABLE", "VIEWS", "Command", "allowed", "nearest", "parse", "specs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,10 @@ class Command:
     name: str
     act: Act
     owner_only: bool = False
+    members: bool = False
+    """Whether everybody in a group may use it there."""
+    private_only: bool = False
+    """Whether it has no meaning where others read along."""
     stops_turn: bool = False
     """Whether the running turn of the chat ends with it, unsaid."""
 
@@ -31,17 +36,20 @@ class Command:
 TABLE: Mapping[str, Command] = {
     command.name: command
     for command in (
-        Command("start", about.start),
-        Command("help", about.help_),
+        Command("start", about.start, private_only=True),
+        Command("help", about.help_, members=True),
         Command("memory", memory.memory),
         Command("remember", memory.remember),
+        Command("skills", skills.skills),
         Command("refine", session.refine),
         Command("new", session.new, stops_turn=True),
-        Command("stop", session.stop, stops_turn=True),
-        Command("status", about.status),
+        Command("stop", session.stop, stops_turn=True, members=True),
+        Command("status", about.status, members=True),
         Command("model", about.model),
-        Command("home", about.home),
+        Command("home", about.home, private_only=True),
         Command("whoami", about.whoami),
+        Command("pair", pair.pair, owner_only=True, private_only=True),
+        Command("language", language.language),
     )
 }
 
@@ -52,7 +60,6 @@ LATER = frozenset(
         "forget",
         "receipts",
         "incognito",
-        "skills",
         "journey",
         "learning",
         "memory_graph",
@@ -66,8 +73,6 @@ LATER = frozenset(
         "undo",
         "retry",
         "usage",
-        "pair",
-        "language",
     ]
 )
 """Commands that are promised and not there yet: answered so, never sent to the model."""
@@ -80,11 +85,20 @@ _COMMAND = re.compile(r"/(?P<name>\w{1,32})(?:\s(?P<rest>.*))?", re.DOTALL)
 def help_text(services: Services, row: Outgoing, language: str) -> str:
     """One line for each command that this person may use."""
     standing = Standing(str(row.values["standing"]))
-    names = [name for name, command in TABLE.items() if allowed(command, standing)]
+    private = bool(row.values.get("private", True))
+    may = [command for command in TABLE.values() if allowed(command, standing)]
+    names = [command.name for command in may if private or not command.private_only]
     return "\n".join(f"/{name} — {words.text(f'help.{name}', language)}" for name in names)
 
 
-VIEWS: Mapping[str, View] = {**session.VIEWS, **about.VIEWS, **memory.VIEWS, "help": help_text}
+VIEWS: Mapping[str, View] = {
+    **session.VIEWS,
+    **about.VIEWS,
+    **memory.VIEWS,
+    **pair.VIEWS,
+    **skills.VIEWS,
+    "help": help_text,
+}
 
 
 def parse(text: str) -> tuple[str, str] | None:
@@ -97,8 +111,16 @@ def parse(text: str) -> tuple[str, str] | None:
 
 
 def allowed(command: Command, standing: Standing) -> bool:
-    """Whether somebody of this standing may use it in private."""
-    return standing is Standing.OWNER or (standing is Standing.ALLOWED and not command.owner_only)
+    """Whether somebody of this standing may use it (a member: in a group, the others: where it has a meaning)."""
+    match standing:
+        case Standing.OWNER:
+            return True
+        case Standing.ALLOWED:
+            return not command.owner_only
+        case Standing.MEMBER:
+            return command.members
+        case _:
+            return False
 
 
 def nearest(name: str) -> str:
@@ -107,6 +129,6 @@ def nearest(name: str) -> str:
     return near[0] if near else "help"
 
 
-def menu(language: str) -> tuple[tuple[str, str], ...]:
-    """Name and one-line description of each command, for a platform's menu."""
-    return tuple((name, words.text(f"help.{name}", language)) for name in TABLE)
+def specs() -> tuple[CommandSpec, ...]:
+    """Every command, for the platforms' own menus."""
+    return tuple(shapes.SHAPES.get(name) or shapes.spec(name) for name in TABLE)

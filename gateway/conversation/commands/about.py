@@ -1,11 +1,15 @@
 """Commands about the bot and the person: /start /help /status /model /home /whoami."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from gateway import words
 from gateway.conversation import firstwords, notices
 from gateway.conversation.access import Redeemed, Standing
+from gateway.conversation.commands import pair
 from gateway.conversation.commands.call import Call, Said, Services, View
+from gateway.errors import Refused
+from gateway.memory import cards
 from gateway.records import Outgoing, Session
 from gateway.store import people, reviews, sessions, writes
 from gateway.store.db import Transaction
@@ -13,10 +17,17 @@ from gateway.store.db import Transaction
 
 def start(services: Services, call: Call) -> Said:
     """Welcome; with a code, whoever is allowed to talk becomes the owner."""
-    if call.words and not call.is_owner:
+    if call.words and call.is_owner:
+        # The owner opened a link with somebody's pairing code: that is a yes.
+        with suppress(Refused):
+            return pair.let_in(services, call.words[0])
+        return _welcome(services, call, Standing.OWNER)
+    if call.words:
         redeemed = services.access.redeem(services.db, call.person, call.words[0], services.clock.now())
         if redeemed is not Redeemed.WELCOME:
             return Said("say.code_wrong")
+        with services.db.write() as tx:
+            cards.show_homeless(tx, services.access.owners(tx), services.clock.now())
         return _welcome(services, call, Standing.OWNER)
     return _welcome(services, call, call.standing)
 
@@ -34,7 +45,7 @@ def _welcome(services: Services, call: Call, standing: Standing) -> Said:
 
 def help_(services: Services, call: Call) -> Said:
     """The commands this person may use."""
-    return Said("help", {"standing": call.standing.value})
+    return Said("help", {"standing": call.standing.value, "private": call.private})
 
 
 def status(services: Services, call: Call) -> Said:
@@ -105,6 +116,13 @@ def _session_line(services: Services, session: Session | None, language: str) ->
     )
 
 
+def whoami_text(services: Services, row: Outgoing, language: str) -> str:
+    """Who the person is here: the account, what it may do, whose memory it has."""
+    values = {name: notices.escape(str(value)) for name, value in row.values.items()}
+    values["standing"] = words.text(f"standing.{row.values['standing']}", language)
+    return words.text("answer.whoami", language, **values)
+
+
 def _span(seconds: int, language: str) -> str:
     for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= length:
@@ -112,4 +130,4 @@ def _span(seconds: int, language: str) -> str:
     return words.text("span.seconds", language, count=max(seconds, 0))
 
 
-VIEWS: Mapping[str, View] = {"welcome": welcome_text, "status": status_text}
+VIEWS: Mapping[str, View] = {"welcome": welcome_text, "status": status_text, "answer.whoami": whoami_text}

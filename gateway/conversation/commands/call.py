@@ -13,11 +13,12 @@ from gateway.conversation.access import Access, Standing
 from gateway.conversation.freezing import Freezer
 from gateway.home import Home
 from gateway.jobs import ReviewJob
-from gateway.memory import asking
+from gateway.memory import asking, cards
 from gateway.memory.writing import Memory
 from gateway.ports import Clock
 from gateway.records import Message, Outgoing, Space
 from gateway.settings import Loaded, Settings
+from gateway.skills.editing import Skills
 from gateway.store.db import Database, Transaction
 
 
@@ -38,6 +39,11 @@ class Services:
     def settings(self) -> Settings:
         return self.loaded.settings
 
+    @property
+    def skills(self) -> Skills:
+        """The door to skills."""
+        return Skills(self.db, self.home, self.clock, self.settings, cards)
+
     def asks_first(self, space: int) -> bool:
         """Whether this space's writes wait for a yes, as of now."""
         with self.db.read() as rd:
@@ -56,6 +62,8 @@ class Call:
     words: tuple[str, ...]
     rest: str
     """Everything behind the name, as typed."""
+    private: bool = True
+    """False where others read along."""
 
     @property
     def is_owner(self) -> bool:

@@ -6,7 +6,9 @@ Deciding and writing is `memory.writing`; here a person's words become a call to
 from collections.abc import Mapping, Sequence
 
 from gateway import words
+from gateway.chat import Chat
 from gateway.conversation import notices
+from gateway.conversation.access import is_group
 from gateway.conversation.commands import deciding
 from gateway.conversation.commands.call import Act, Call, Said, Services, View
 from gateway.errors import Refused
@@ -37,17 +39,17 @@ def show(services: Services, call: Call) -> Said:
 
 def pending(services: Services, call: Call) -> Said:
     """What waits for a yes: in this space; for the owner in private, in every space."""
-    return Said("pending", {"all": call.is_owner})
+    return Said("pending", {"all": covers_all(services, call)})
 
 
 def approve(services: Services, call: Call) -> Said:
     """Approve the named writes, or all."""
-    return _decide(services, call, services.memory.approve)
+    return _decide(services, call, deciding.Verdict.APPROVE)
 
 
 def reject(services: Services, call: Call) -> Said:
     """Reject the named writes, or all."""
-    return _decide(services, call, services.memory.reject)
+    return _decide(services, call, deciding.Verdict.REJECT)
 
 
 def approval(services: Services, call: Call) -> Said:
@@ -116,16 +118,24 @@ _SUBCOMMANDS: Mapping[str, Act] = {
 # -- deciding --------------------------------------------------------------------------------------------
 
 
-def _decide(services: Services, call: Call, act: deciding.Act) -> Said:
-    named = call.words[1:]
-    if [name.lower() for name in named] == [deciding.ALL]:
-        ids = deciding.waiting(services, None if call.is_owner else call.space.id, call.message.id)
-        if not ids:
-            raise Refused("pending.none")
-    else:
-        ids = deciding.ids(named)
-    results = [deciding.decide(services, call.person, act, id, call.message.id) for id in ids]
-    return Said("decisions", {"results": [[result.write, result.key, result.values] for result in results]})
+def _decide(services: Services, call: Call, verdict: deciding.Verdict) -> Said:
+    space = None if covers_all(services, call) else call.space.id
+    named = deciding.meant(services, call.message, call.words[1:], space)
+    if not named:
+        raise Refused("pending.none")
+    results = [deciding.decide(services, call.person, verdict, each, call.message.id, space) for each in named]
+    return Said("decisions", {"results": deciding.kept_form(results)})
+
+
+def covers_all(services: Services, call: Call) -> bool:
+    """Only the owner in private sees and decides what waits in every space."""
+    return call.is_owner and not others_read_along(services, call.message.chat)
+
+
+def others_read_along(services: Services, chat: Chat) -> bool:
+    """Whether it is a group: the words of what waits are not for it."""
+    with services.db.read() as rd:
+        return is_group(people.chat(rd, chat), chat)
 
 
 # -- views -----------------------------------------------------------------------------------------------
@@ -144,7 +154,7 @@ def space_text(services: Services, space: Space, language: str) -> str:
     for target in services.memory.targets(space):
         doc = services.memory.read(space, target)
         limit = services.settings.budget(target)
-        usage = notices.escape(snapshot.usage(entries.chars(doc), limit))
+        usage = notices.usage(entries.chars(doc), limit, language)
         head = words.text(f"memory.{target.value}", language, usage=usage)
         lines = [f"• {notices.escape(text)}" for text in snapshot.top(doc, limit)]
         if missing := snapshot.left_out(doc, limit):
@@ -154,18 +164,27 @@ def space_text(services: Services, space: Space, language: str) -> str:
 
 
 def pending_text(services: Services, row: Outgoing, language: str) -> str:
-    """What waits, oldest first."""
+    """What waits, oldest first, in every space or this one; where others read along, only how much."""
     everything = bool(row.values.get("all"))
     with services.db.read() as rd:
-        staged = writes.staged(rd, None if everything else row.space)
-    return notices.pending(staged, with_space=len({write.space for write in staged}) > 1, language=language)
+        staged = writes.staged(rd, None if everything else row.space, "memory")
+    if staged and others_read_along(services, row.chat):
+        return count_only(len(staged), language)
+    return notices.pending(staged, with_space=any(write.space != row.space for write in staged), language=language)
+
+
+def count_only(count: int, language: str) -> str:
+    """What is said of waiting writes where others read along."""
+    said = words.text("pending.count", language, count=count)
+    return f"{said}\n{words.text('pending.elsewhere', language)}"
 
 
 def decisions_text(services: Services, row: Outgoing, language: str) -> str:
     """One line for each id."""
     results = row.values.get("results", ())
     assert isinstance(results, Sequence)
-    return "\n".join(deciding.line(services, deciding.Result(*result), language) for result in results)
+    lines = (deciding.line(services, deciding.Result(*result), language) for result in results)
+    return "\n".join(lines) or words.text("pending.none", language)
 
 
 def not_saved_text(services: Services, row: Outgoing, language: str) -> str:

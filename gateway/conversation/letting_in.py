@@ -1,0 +1,146 @@
+"""The door: who is let in with a message, and what those hear who are not (design.md 7.1, 6.4).
+
+A stranger in private is told a pairing code, or nothing; a group that is not served is silent, except that
+somebody known who addresses the bot there hears once how to change that. No word of theirs is kept.
+"""
+
+from dataclasses import dataclass
+
+from gateway.chat import IncomingMessage
+from gateway.conversation import commands, firstwords, pairing
+from gateway.conversation.access import Access, Redeemed, Standing, owner_space
+from gateway.conversation.language import GUESS, first_guess
+from gateway.memory import cards
+from gateway.ports import Clock
+from gateway.records import NewOutgoing, Space
+from gateway.settings import Settings
+from gateway.store import outbox, pairings, people
+from gateway.store.db import Database, Reader, Transaction
+
+ANSWERS_PER_CODE = 5
+"""How often a stranger who writes on is told the same code. Then there is silence."""
+
+
+@dataclass(frozen=True)
+class Door:
+    """Stands before everything that is said. Holds no state of its own."""
+
+    db: Database
+    settings: Settings
+    access: Access
+    clock: Clock
+
+    def standing(self, rd: Reader, message: IncomingMessage) -> Standing | None:
+        """As what its sender says this; None when it is not for us to hear."""
+        if message.private:
+            standing = self.access.standing(rd, message.person)
+            return None if standing is Standing.STRANGER else standing
+        for_us = message.addressed or not self.settings.access.groups.require_mention
+        if not for_us or not self.access.serves(rd, message.chat, message.server):
+            return None
+        return self.access.standing_in_group(rd, message.person)
+
+    def admit(self, message: IncomingMessage) -> Standing | None:
+        """The same; whoever is not let in has then been told what there is to hear."""
+        with self.db.read() as rd:
+            standing = self.standing(rd, message)
+            known = standing is not None or self.access.standing(rd, message.person) is not Standing.STRANGER
+        if standing is None and message.private:
+            self._answer_stranger(message)
+        elif standing is None and known and message.addressed:
+            self._refuse_group(message)
+        return standing
+
+    def note_chat(self, tx: Transaction, message: IncomingMessage, space: Space, standing: Standing) -> None:
+        """Keep where it was said: whose private chat or which group. A new chat of the owner's shows what waits."""
+        now = self.clock.now()
+        new = standing is Standing.OWNER and message.private and people.chat(tx, message.chat) is None
+        people.keep_chat(
+            tx,
+            message.chat,
+            private=message.private,
+            person=message.person.key if message.private else "",
+            space=space.id,
+            language=first_guess(message),
+            at=now,
+            server=message.server,
+        )
+        if new:
+            cards.show_homeless(tx, self.access.owners(tx), now)
+            pairing.show_waiting(tx, self.access, now)
+
+    # -- strangers -------------------------------------------------------------------------------------
+
+    def _answer_stranger(self, message: IncomingMessage) -> None:
+        code = _code_in(message)
+        if code and not self._is_theirs(message, code):
+            self._try_owner_code(message, code)
+        elif self.settings.access.pairing:
+            self._tell_code(message)
+
+    def _is_theirs(self, message: IncomingMessage, code: str) -> bool:
+        """Whether it is the pairing code that they were told, sent back to us: no guess at the owner's."""
+        with self.db.read() as rd:
+            current = pairings.current(rd, message.person, self.clock.now())
+        return current is not None and current.code == code.upper()
+
+    def _try_owner_code(self, message: IncomingMessage, code: str) -> None:
+        dedupe = f"code-{message.chat.key}-{message.id}"
+        with self.db.read() as rd:
+            if outbox.by_dedupe(rd, dedupe) is not None:
+                return  # handed over again: one wrong code counts once
+        now = self.clock.now()
+        redeemed = self.access.redeem(self.db, message.person, code, now)
+        if redeemed is Redeemed.SHUT_OUT:
+            return
+        with self.db.write() as tx:
+            space = owner_space(tx, now)
+            if redeemed is Redeemed.WRONG:
+                outbox.put(tx, self._row(message, dedupe, "code_wrong", space))
+                return
+            outbox.put(tx, self._row(message, dedupe, "code_right", space))
+            self.note_chat(tx, message, space, Standing.OWNER)
+            firstwords.put(tx, self.access, message.chat, message.person, space, now)
+
+    def _tell_code(self, message: IncomingMessage) -> None:
+        now = self.clock.now()
+        with self.db.read() as rd:
+            if not pairing.may_be_told(rd, message.person, now):
+                return  # whoever floods us costs a look, not a commit
+        with self.db.write() as tx:
+            asked = pairing.code_for(tx, self.access, message.person, message.chat, now, first_guess(message))
+            if asked is None:
+                return
+            space = owner_space(tx, now)
+            for number in range(ANSWERS_PER_CODE):
+                row = self._row(message, f"code-{asked.code}-{number}", "pairing_code", space, code=asked.code)
+                if outbox.put(tx, row) is not None:
+                    return
+
+    # -- groups ----------------------------------------------------------------------------------------
+
+    def _refuse_group(self, message: IncomingMessage) -> None:
+        """Somebody known asks for the bot in a group that is not on the list: told once how to put it there."""
+        with self.db.write() as tx:
+            if people.refused_group(tx, message.chat, self.clock.now()):
+                group = f"{message.chat.platform}:{message.chat.id}"
+                dedupe = f"group-{message.chat.platform}-{message.chat.id}"
+                space = owner_space(tx, self.clock.now())
+                outbox.put(tx, self._row(message, dedupe, "group_refused", space, group=group))
+
+    def _row(self, message: IncomingMessage, dedupe: str, kind: str, space: Space, **values: object) -> NewOutgoing:
+        return NewOutgoing(
+            dedupe=dedupe,
+            kind=kind,
+            chat=message.chat,
+            space=space.id,
+            created_at=self.clock.now(),
+            values={**values, GUESS: first_guess(message)},
+            via=message.via,
+        )
+
+
+def _code_in(message: IncomingMessage) -> str:
+    """The code of `/start CODE`, "" for anything else."""
+    command = commands.parse(message.own_text.strip())
+    return command[1].split()[0] if command is not None and command[0] == "start" and command[1] else ""
