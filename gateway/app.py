@@ -27,13 +27,13 @@ from gateway.core import open_core as open_core
 from gateway.core import services_of as services_of
 from gateway.errors import ConfigError, GatewayError, NotFound, Refused, TryLater
 from gateway.housekeeping import Housekeeping
-from gateway.jobs import ReviewJob
+from gateway.jobs import Job, ReviewJob, TidyJob
 from gateway.platforms.gates import TELEGRAM_RATES, Rates
 from gateway.platforms.terminal import TerminalPlatform
 from gateway.ports import JobQueue, Model, Platform
 from gateway.records import Role
-from gateway.settings import Settings
-from gateway.store import doorbell, messages, outbox, people, reviews, sessions, textfile
+from gateway.settings import ModelChoice
+from gateway.store import doorbell, messages, outbox, people, reviews, sessions, textfile, tidies
 
 log = logging.getLogger(__name__)
 
@@ -149,7 +149,7 @@ class Gateway:
         if platform is not None:
             await platform.typing(chat)
 
-    async def _ring(self, job: ReviewJob) -> None:
+    async def _ring(self, job: Job) -> None:
         await asyncio.to_thread(self.queue.put, job)
 
     def _waiting(self) -> list[tuple[Chat, Role]]:
@@ -358,17 +358,19 @@ def review_rest(core: Core, session_id: str) -> None:
 
 def wake_worker(core: Core) -> None:
     """Ring the worker for what is due; where none runs, leave one behind that works it off and ends."""
+    now = core.clock.now()
     with core.db.read() as rd:
-        due = reviews.due(rd, core.clock.now())
-    if due and textfile.is_locked(core.home.worker_lock):
-        _queue(core).put(ReviewJob(due[0].session, due[0].turn, due[0].attempts))
-    elif due:
+        jobs: list[Job] = [TidyJob(tidy.id, tidy.attempts) for tidy in tidies.due(rd, now)]
+        jobs += [ReviewJob(review.session, review.turn, review.attempts) for review in reviews.due(rd, now)]
+    if jobs and textfile.is_locked(core.home.worker_lock):
+        _queue(core).put(jobs[0])
+    elif jobs:
         worker_process.leave_behind(core.home)
 
 
-async def model_problem(chosen: Settings) -> str:
+async def model_problem(choice: ModelChoice) -> str:
     """For `doctor`: "" when the model answers, else a sentence on what to check."""
-    model = llm.build(chosen.chat_model())
+    model = llm.build(choice)
     try:
         return await model.reach()
     finally:

@@ -87,6 +87,8 @@ class IncomingMessage:
     """The name that others see; said to the model in groups. Anybody may call themselves anything."""
     server: str = ""
     """The Discord server that the chat is in, "" elsewhere."""
+    answers: str = ""
+    """The platform's id of the message that it answers, "" for none."""
     album: str = ""
     """What all messages of one album have in common, "" for a message of its own."""
     via: str = ""
@@ -180,6 +182,8 @@ class OutgoingMessage:
     """Rows of buttons."""
     reply_to: str = ""
     silent: bool = False
+    asks: bool = False
+    """Whether the person is to answer this very message: the platform may open an answer to it at once."""
     edits: str = ""
     """The platform message id to change instead of sending a new message; "" to send."""
     via: str = ""

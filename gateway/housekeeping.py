@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gateway import policy
-from gateway.jobs import ReviewJob
+from gateway.jobs import Job, ReviewJob, TidyJob
 from gateway.memory import cards
 from gateway.memory.writing import Memory
 from gateway.ports import Clock, JobQueue
 from gateway.settings import Settings
-from gateway.store import outbox, reviews, sessions
+from gateway.store import outbox, reviews, sessions, tidies
 from gateway.store.db import Database, Unusable
 
 log = logging.getLogger(__name__)
@@ -57,12 +57,14 @@ class Housekeeping:
     def tidy(self) -> None:
         """Once a minute: finish and expire writes, remind of waiting ones, ring lost jobs, checkpoint.
 
-        Quiet chats' reviews become due.
+        Quiet chats' reviews and tidies of full files become due.
         """
         self.recover()
+        self.memory.notice_all_hand_edits()
         self.memory.expire()
         self._remind()
         self._review_quiet_chats()
+        self._tidy_full_files()
         self._ring_due()
         self.db.checkpoint()
 
@@ -75,9 +77,7 @@ class Housekeeping:
 
     def _review_quiet_chats(self) -> None:
         minutes = self.settings.memory.idle_review_minutes
-        if not minutes or not policy.reviews_are_automatic(
-            self.settings.memory.nudge_interval, self.settings.auxiliary.background_review.enabled
-        ):
+        if not minutes or not self._reviews_are_automatic():
             return
         now = self.clock.now()
         with self.db.read() as rd:
@@ -86,9 +86,21 @@ class Housekeeping:
             with self.db.write() as tx:
                 reviews.make_rest_due(tx, session.id, session.space, "quiet", now)
 
+    def _tidy_full_files(self) -> None:
+        """Where reviews are off, memory is looked at when somebody asks, and not otherwise."""
+        if self._reviews_are_automatic():
+            self.memory.tidies.make_full_due()
+
+    def _reviews_are_automatic(self) -> bool:
+        settings = self.settings
+        enabled = settings.auxiliary.background_review.enabled
+        return policy.reviews_are_automatic(settings.memory.nudge_interval, enabled)
+
     def _ring_due(self) -> None:
+        now = self.clock.now()
         with self.db.read() as rd:
-            due = reviews.due(rd, self.clock.now())
-        for review in due:
-            if not self.queue.put(ReviewJob(review.session, review.turn, review.attempts)):
+            jobs: list[Job] = [TidyJob(tidy.id, tidy.attempts) for tidy in tidies.due(rd, now)]
+            jobs += [ReviewJob(review.session, review.turn, review.attempts) for review in reviews.due(rd, now)]
+        for job in jobs:
+            if not self.queue.put(job):
                 return

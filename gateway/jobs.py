@@ -3,6 +3,7 @@
 What a job does is `workers/`; the truth about what is due is SQLite. A lost or doubled job does no harm.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -19,11 +20,26 @@ class ReviewJob:
         return f"review-{self.session}-{self.turn}-{self.attempt}"
 
 
-Job = ReviewJob
+@dataclass(frozen=True, slots=True)
+class TidyJob:
+    """Ring for the tidy with this id (`records.Tidy`). `attempt` makes the job's id new each time."""
+
+    tidy: str
+    attempt: int
+
+    @property
+    def id(self) -> str:
+        return f"tidy-{self.tidy}-{self.attempt}"
+
+
+Job = ReviewJob | TidyJob
 """Every kind of job there is; later kinds join with `|`."""
 
 QUEUE = "hikae"
 """The one queue: a worker on one queue moves jobs atomically and loses none (dependencies.md 2)."""
 
-ENTRY_POINTS = {ReviewJob: "workers.runtime.review"}
+ENTRY_POINTS: Mapping[type, str] = {
+    ReviewJob: "workers.runtime.review",
+    TidyJob: "workers.runtime.tidy",
+}
 """Job kind -> the dotted name that a worker may run; anything else in Redis is refused."""

@@ -244,6 +244,16 @@ class Write:
     edited_by: str = ""
     redrawn: int = 0
     """How often its card was redrawn because the file changed under it."""
+    applied_at: datetime | None = None
+    edited_at: datetime | None = None
+    original: tuple[Operation, ...] = ()
+    """What was proposed first, where somebody edited it."""
+    places: tuple[int, ...] = ()
+    """At which place each entry of `before` stood."""
+    undone_in: int | None = None
+    """The command or tap (a message id) that took it back."""
+    undo_before_hash: str = ""
+    undo_after_hash: str = ""
 
     @property
     def action(self) -> Action:
@@ -286,6 +296,7 @@ class NewWrite:
     after_hash: str = ""
     before: str = ""
     after: str = ""
+    places: tuple[int, ...] = ()
     expires_at: datetime | None = None
     decided_by: str = ""
     decided_in: int | None = None
@@ -311,6 +322,29 @@ class Review:
     """due | running | done | failed"""
     cause: str
     """interval | quiet | end | compression | asked"""
+    attempts: int
+    claim: str
+    lease_until: datetime | None
+    retry_at: datetime | None
+    reason: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Tidy:
+    """ "Look once whether this memory file can be made smaller"."""
+
+    id: str
+    space: int
+    target: Target
+    status: str
+    """due | running | done | failed"""
+    cause: str
+    """asked | full"""
+    chat: Chat | None
+    """Where people hear of it."""
+    content: str
+    """The SHA-256 of the file: when it was made due, then as the tidy left it."""
     attempts: int
     claim: str
     lease_until: datetime | None
@@ -447,6 +481,46 @@ class Hit:
     role: str
     at: datetime
     snippet: str
+    place: tuple[int, int] = (0, 0)
+    """Where the words stand in what is searched of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSession:
+    """What was found in one session. Its `id` is "" for messages that wait and belong to none yet."""
+
+    id: str
+    title: str
+    matches: int
+    """How many of its messages were found among those looked at."""
+    hits: tuple[Hit, ...]
+    """The best of them, best first."""
+    around: tuple[Message, ...]
+    """The best one with what was said right before and after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search found, and how far it looked."""
+
+    sessions: tuple[FoundSession, ...]
+    """Best first."""
+    matches: int = 0
+    """How many messages match (see `more`)."""
+    more: bool = False
+    """Whether there may be more matches than that."""
+    ranked: int = 0
+    """Among so many of the newest matches the best were chosen; 0: among all."""
+    newest_only: int = 0
+    """Only so many of the newest messages were read, because no index helps with this query; 0: all."""
+    loosely: bool = False
+    """Nothing has all of what was asked; these have a part of it."""
+    unindexed: int = 0
+    """So many older messages are still to be indexed."""
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        return tuple(hit for session in self.sessions for hit in session.hits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ class Section(BaseModel):
 class ModelSettings(Section):
     """The model that chats."""
 
-    provider: Annotated[Provider, word(Provider), only("auto", "openai", "openrouter", "offline")] = "auto"
+    provider: Annotated[Provider, word(Provider)] = "auto"
     name: Label = ""
     base_url: WebAddress = ""
     api_key_env: Variable = ""
@@ -162,7 +162,7 @@ class DisplaySettings(Section):
 
 
 class ReviewSettings(Section):
-    """The background look at finished turns. A model of its own is compared in `_review_model_problems`."""
+    """The background look at finished turns. Which model that is: `Settings.review_model`."""
 
     enabled: Switch = True
     provider: Annotated[Provider, word(Provider)] = "auto"

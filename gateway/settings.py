@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Self
@@ -59,7 +59,7 @@ def _profile_name(profile: str) -> str:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """Which model to ask, and why that one. `provider` is openai (any compatible endpoint) or offline."""
+    """Which model to ask, and why that one. `provider`: openai (any compatible endpoint), anthropic or offline."""
 
     provider: str
     name: str
@@ -113,6 +113,7 @@ class Settings(sections.Section):
             self.platforms.telegram.webhook.secret_env,
             self.platforms.discord.token_env,
             self.model.api_key_env,
+            self.auxiliary.background_review.api_key_env,
             *KEY_VARIABLES.values(),
         )
         return tuple(dict.fromkeys(name for name in named if name))
@@ -123,13 +124,35 @@ class Settings(sections.Section):
 
     def chat_model(self) -> ModelChoice:
         """The model that chats. Raises ConfigError when the one that is named lacks a name or a key."""
+        return self._choice("model")
+
+    def review_model(self) -> ModelChoice | None:
+        """The reviews' own model, which gets a digest; None: the chat's. Raises ConfigError as above."""
+        own = self.auxiliary.background_review
+        if own.provider == "auto" and not (own.model or own.base_url or own.api_key_env):
+            return None
+        asked = self.model_copy(update={"model": self._beside(own)})
+        chosen, chat = asked._choice("auxiliary.background_review"), self.chat_model()
+        return None if _same_model(chosen, chat) else chosen
+
+    def _beside(self, own: sections.ReviewSettings) -> sections.ModelSettings:
+        """An auxiliary model: what is left out is the chat's, as long as it is asked at the same place."""
+        at_the_chats = own.provider in ("auto", self.model.provider) and not own.base_url
+        place = {
+            "provider": self.model.provider if at_the_chats else own.provider,
+            "base_url": self.model.base_url if at_the_chats else own.base_url,
+            "api_key_env": own.api_key_env or (self.model.api_key_env if at_the_chats else ""),
+        }
+        return self.model.model_copy(update={**place, "name": own.model or self.model.name})
+
+    def _choice(self, section: str) -> ModelChoice:
         provider, why = self._provider()
         if provider == "offline":
             return ModelChoice("offline", "offline", why)
-        if problems := self._model_problems(provider):
+        if problems := self._model_problems(provider, section):
             raise ConfigError(problems)
         return ModelChoice(
-            provider="openai",
+            provider="anthropic" if provider == "anthropic" else "openai",
             name=self.model.name,
             why=why,
             base_url=self.model.base_url or ADDRESSES[provider],
@@ -137,10 +160,6 @@ class Settings(sections.Section):
             context_window=self.model.context_window,
             timeout_seconds=self.model.timeout_seconds,
         )
-
-    def review_model(self) -> ModelChoice | None:
-        """The reviews' own model. None: the chat's, until the digest that another one needs is here."""
-        return None
 
     def notifications(self, platform: str) -> str:
         """`off`, `on` or `verbose` on this platform."""
@@ -177,7 +196,7 @@ class Settings(sections.Section):
         if self.model.name and self.model.base_url:
             return "openai", "model.base_url is set"
         for provider, variable in self._keys_to_try().items():
-            if self.model.name and provider in ADDRESSES and self.secret(variable):
+            if self.model.name and self.secret(variable):
                 return provider, f"{variable} is set"
         return "offline", self._why_offline()
 
@@ -189,23 +208,22 @@ class Settings(sections.Section):
         """What `auto` found, and what to set instead."""
         tried = self._keys_to_try()
         found = [key for key in tried.values() if self.secret(key)]
-        usable = [key for provider, key in tried.items() if provider in ADDRESSES]
         named = f"model.name is {self.model.name}" if self.model.name else "model.name is not set"
         wanted = [] if self.model.name else ["model.name"]
-        if not self.model.base_url and not set(found) & set(usable):
-            wanted.append(fields.either(usable) if usable else "model.provider")
+        if not self.model.base_url and not found:
+            wanted.append(fields.either(list(tried.values())) if tried else "model.provider")
         keys = " and ".join(found) or "no key"
         return f"{named}, {keys} was found; for a real model set {' and '.join(wanted)}"
 
-    def _model_problems(self, provider: str) -> list[str]:
+    def _model_problems(self, provider: str, section: str) -> list[str]:
         variable = self._key_variable(provider)
         problems = []
         if not self.model.name:
-            problems.append(_name_missing(provider))
+            problems.append(_name_missing(provider, section))
         if not self.secret(variable) and (self.model.api_key_env or not self.model.base_url):
             problems.append(
-                f"{variable} is not set, and the model needs it (model.provider is {provider}). "
-                "Put it into .env, or set model.provider to offline."
+                f"{variable} is not set, and the model needs it ({section}.provider is {provider}). "
+                f"Put it into .env, or set {section}.provider to offline."
             )
         return problems
 
@@ -222,9 +240,10 @@ KEY_VARIABLES: Mapping[str, str] = {
 
 ADDRESSES: Mapping[str, str] = {
     "openai": "https://api.openai.com/v1",
+    "anthropic": "https://api.anthropic.com/v1",
     "openrouter": "https://openrouter.ai/api/v1",
 }
-"""The providers that are there, and where they answer."""
+"""Where each provider answers."""
 
 VARIABLES: Mapping[str, str] = {
     "model.provider": "HIKAE_MODEL_PROVIDER",
@@ -238,11 +257,17 @@ VARIABLES: Mapping[str, str] = {
 """The settings that a variable overrides. An empty variable counts as not set."""
 
 
-def _name_missing(provider: str) -> str:
+def _name_missing(provider: str, section: str) -> str:
+    name = f"{section}.name" if section == "model" else f"{section}.model"
     return (
-        f'model.name is "", and model.provider is {provider}. '
+        f'{name} is "", and {section}.provider is {provider}. '
         "It must be the name of a model, e.g. anthropic/claude-sonnet-4.5."
     )
+
+
+def _same_model(one: ModelChoice, other: ModelChoice) -> bool:
+    """Whether both ask the same model at the same place for the same account: these share a prompt cache."""
+    return replace(one, why="") == replace(other, why="")
 
 
 def _machine_zone() -> ZoneInfo | None:
@@ -406,24 +431,16 @@ def _value_problem(key: str, said: Given, rest: Sequence[int | str], error: Exce
 
 def _model_name_problems(settings: Settings, given: Mapping[str, Given]) -> Iterator[str]:
     if settings.model.provider in ADDRESSES and not settings.model.name:
-        yield f"{_name_missing(settings.model.provider)} ({given['model.provider'].where})"
+        yield f"{_name_missing(settings.model.provider, 'model')} ({given['model.provider'].where})"
 
 
 def _review_model_problems(settings: Settings, given: Mapping[str, Given], wrong: set[str]) -> Iterator[str]:
-    """Reviews by another model need the digest, which is not there yet; the chat's model may be named."""
+    """At another provider than the chat's, the chat's model is not to be had."""
+    section = "auxiliary.background_review"
     chat, review = settings.model, settings.auxiliary.background_review
-    for name, asked, same in (
-        ("provider", review.provider, ("auto", chat.provider)),
-        ("model", review.model, ("", chat.name)),
-        ("base_url", review.base_url, ("", chat.base_url)),
-        ("api_key_env", review.api_key_env, ("", chat.api_key_env)),
-    ):
-        key = f"auxiliary.background_review.{name}"
-        if asked not in same and key not in wrong:
-            yield (
-                f"{key} is {fields.shown(asked)}. Another model than the chat's is not yet available. "
-                f"Use {fields.plain(same[0])}. ({given[key].where})"
-            )
+    elsewhere = review.provider in ADDRESSES and review.provider != chat.provider
+    if elsewhere and not review.model and not wrong & {f"{section}.provider", f"{section}.model"}:
+        yield f"{_name_missing(review.provider, section)} ({given[f'{section}.provider'].where})"
 
 
 def _check_failpoint(settings: Settings, problems: list[str]) -> None:
@@ -456,15 +473,9 @@ def _webhook_problems(settings: Settings) -> Iterator[str]:
 
 
 def _model_warnings(settings: Settings) -> Iterator[str]:
-    """What `auto` went past (design.md 6.2: it skips providers that are not there yet and says so)."""
+    """What `auto` cannot make use of."""
     if settings.model.provider != "auto" or not settings.model.name or settings.model.base_url:
         return
-    chosen, _ = settings._provider()
-    for provider, variable in settings._keys_to_try().items():
-        if provider == chosen:
-            return
-        if settings.secret(variable):
-            yield f"{variable} is set, but {provider} is not yet available; the model is {chosen}."
     if settings.model.api_key_env not in ("", *KEY_VARIABLES.values()):
         yield (
             f"model.api_key_env is {settings.model.api_key_env}, which does not tell whose key it is; "

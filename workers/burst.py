@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable
 
 from gateway.home import Home
-from gateway.jobs import ReviewJob
+from gateway.jobs import Job
 from gateway.ports import Clock
 from gateway.store import locks
 from gateway.store.db import Database
@@ -17,18 +17,16 @@ from workers import due
 log = logging.getLogger(__name__)
 
 
-def work_off(home: Home, db: Database, clock: Clock, run: Callable[[ReviewJob], None]) -> None:
+def work_off(home: Home, db: Database, clock: Clock, run: Callable[[Job], None]) -> None:
     """Run every job that is due, until there is none or somebody else is at it."""
     log.info("burst.started")
-    tried: set[ReviewJob] = set()
+    tried: set[Job] = set()
     while _next(home, db, clock, tried) and _work_off_locked(home, db, clock, run, tried):
         pass
     log.info("burst.ended", extra={"jobs": len(tried)})
 
 
-def _work_off_locked(
-    home: Home, db: Database, clock: Clock, run: Callable[[ReviewJob], None], tried: set[ReviewJob]
-) -> bool:
+def _work_off_locked(home: Home, db: Database, clock: Clock, run: Callable[[Job], None], tried: set[Job]) -> bool:
     """False when somebody else is at it."""
     if locks.is_locked(home.worker_lock):
         return False
@@ -44,7 +42,7 @@ def _work_off_locked(
     return True
 
 
-def _next(home: Home, db: Database, clock: Clock, tried: set[ReviewJob]) -> ReviewJob | None:
+def _next(home: Home, db: Database, clock: Clock, tried: set[Job]) -> Job | None:
     """What is due and was not tried by us: each attempt is another job, so nothing is run in a circle."""
     due.void_abandoned(db, home, clock)
     return next((job for job in due.due(db, clock) if job not in tried), None)

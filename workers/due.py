@@ -1,25 +1,27 @@
 """What SQLite says is to be done, whatever Redis remembers of it.
 
 A claim names the lock of the process that made it; where that lock is free, the process is gone and its
-claim is void. A review that is due is rung for again until somebody takes it, so a lost ring is a delay of
-seconds. Doing the review is `workers.runtime`.
+claim is void. What is due is rung for again until somebody takes it, so a lost ring is a delay of seconds.
+Doing it is `workers.runtime`.
 """
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from gateway.home import Home
-from gateway.jobs import ReviewJob
+from gateway.jobs import Job, ReviewJob, TidyJob
+from gateway.memory import tidiness
 from gateway.ports import Clock, JobQueue
-from gateway.records import Review
-from gateway.store import locks, reviews, textfile
+from gateway.records import Review, Tidy
+from gateway.store import locks, reviews, textfile, tidies
 from gateway.store.db import Database, Reader, Transaction
 
 log = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 10
-"""Of a review, whatever ends them; then it is failed, where the owner sees it."""
+"""Of one job, whatever ends them; then it is failed, where people see it."""
 
 _CLAIM = "job-"
 
@@ -27,18 +29,18 @@ _MOST_RINGS = 50
 """At a time; a worker takes them one by one anyway."""
 
 
-def claim_of(job: ReviewJob) -> str:
+def claim_of(job: Job) -> str:
     """How a claim names the lock `run/job-ID.lock`."""
     return _CLAIM + job.id
 
 
-def job_id_of(claimed: Review) -> str:
+def job_id_of(claimed: Review | Tidy) -> str:
     """The id of the job whose claim it is."""
     return claimed.claim.removeprefix(_CLAIM)
 
 
 def void_abandoned(db: Database, home: Home, clock: Clock) -> int:
-    """Put back the reviews whose process is gone; returns how many. Several processes may do so at once."""
+    """Put back what is claimed by a process that is gone; returns how many. Several may do so at once."""
     with db.read() as rd:
         if not any(_abandoned(rd, home)):
             return 0
@@ -46,11 +48,11 @@ def void_abandoned(db: Database, home: Home, clock: Clock) -> int:
     # one taken it. In here nobody can take anything.
     with db.write() as tx:
         found = list(_abandoned(tx, home))
-        for review in found:
-            _give_up_or_put_back(tx, review, clock)
-    for review in found:
-        textfile.remove(_lock_of(review, home))
-        log.warning("review.abandoned", extra={"session": review.session, "turn": review.turn})
+        for work in found:
+            _give_up_or_put_back(tx, work, clock)
+    for work in found:
+        textfile.remove(_lock_of(work, home))
+        _log_abandoned(work)
     return len(found)
 
 
@@ -64,10 +66,12 @@ def ring(db: Database, queue: JobQueue, clock: Clock) -> int:
     return rung
 
 
-def due(db: Database, clock: Clock) -> list[ReviewJob]:
-    """The jobs to do now."""
+def due(db: Database, clock: Clock) -> list[Job]:
+    """The jobs to do now: somebody waits for the answer of a tidy, so these come first."""
+    now = clock.now()
     with db.read() as rd:
-        return [job_of(review) for review in reviews.due(rd, clock.now())]
+        tidying: list[Job] = [TidyJob(tidy.id, tidy.attempts) for tidy in tidies.due(rd, now)]
+        return tidying + [job_of(review) for review in reviews.due(rd, now)]
 
 
 def job_of(review: Review) -> ReviewJob:
@@ -75,22 +79,41 @@ def job_of(review: Review) -> ReviewJob:
     return ReviewJob(review.session, review.turn, review.attempts)
 
 
-def is_last(review: Review) -> bool:
+def same(one: Job, other: Job) -> bool:
+    """Whether two jobs do the same, whichever attempt they are."""
+    return replace(one, attempt=0) == replace(other, attempt=0)
+
+
+def is_last(attempts: int) -> bool:
     """Whether no other attempt follows this one by itself. Attempts are counted on when the owner retries."""
-    return review.attempts % MOST_ATTEMPTS == 0
+    return attempts % MOST_ATTEMPTS == 0
 
 
-def _abandoned(rd: Reader, home: Home) -> Iterator[Review]:
-    return (review for review in reviews.running(rd) if not locks.is_locked(_lock_of(review, home)))
+def _abandoned(rd: Reader, home: Home) -> Iterator[Review | Tidy]:
+    claimed: list[Review | Tidy] = [*tidies.running(rd), *reviews.running(rd)]
+    return (work for work in claimed if not locks.is_locked(_lock_of(work, home)))
 
 
-def _give_up_or_put_back(tx: Transaction, review: Review, clock: Clock) -> None:
-    if is_last(review):
-        # Perhaps it is this review that kills its process: it must not do so for ever.
-        reviews.fail(tx, review.session, review.turn, review.claim, "killed", clock.now())
+def _give_up_or_put_back(tx: Transaction, work: Review | Tidy, clock: Clock) -> None:
+    """Perhaps it is this one that kills its process: it must not do so for ever."""
+    last = is_last(work.attempts)
+    match work:
+        case Tidy() if last:
+            tidiness.fail(tx, work, "reason.tidy_broken", clock.now())
+        case Tidy():
+            tidies.void(tx, work.id, work.claim)
+        case Review() if last:
+            reviews.fail(tx, work.session, work.turn, work.claim, "killed", clock.now())
+        case Review():
+            reviews.void(tx, work.session, work.turn, work.claim)
+
+
+def _log_abandoned(work: Review | Tidy) -> None:
+    if isinstance(work, Tidy):
+        log.warning("tidy.abandoned", extra={"tidy": work.id})
     else:
-        reviews.void(tx, review.session, review.turn, review.claim)
+        log.warning("review.abandoned", extra={"session": work.session, "turn": work.turn})
 
 
-def _lock_of(review: Review, home: Home) -> Path:
-    return home.job_lock(job_id_of(review))
+def _lock_of(work: Review | Tidy, home: Home) -> Path:
+    return home.job_lock(job_id_of(work))

@@ -2,8 +2,8 @@
 
 Reads, thinks, commits. It changes nothing before the end, and then everything at once, only if the claim is
 still ours. Its request is the reviewed turn's last request, byte for byte, then the answer, then what a review
-is asked: the model's prompt cache has served all but the end of it before. What the calls mean is
-`memory.review`, what becomes of the proposals `memory.writing`.
+is asked: the model's prompt cache has served all but the end of it before. Where reviews have a model of their
+own, it is a `digest`. What the calls mean is `memory.review`, what becomes of the proposals `memory.writing`.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,15 @@ from gateway.memory.proposals import Proposal
 from gateway.memory.review import Ground
 from gateway.memory.writing import Memory, ReviewClaim
 from gateway.ports import Clock, Model, ModelAnswer, ModelRequest
-from gateway.records import Message, Review, Role, Space, Target, Usage
+from gateway.records import Message, Review, Role, Space, Target, ToolCall, Usage
 from gateway.settings import Settings
+from gateway.skills import asking as skills_asking
+from gateway.skills import review as skills_review
+from gateway.skills import tool as skill_tool
+from gateway.skills.proposals import SkillProposal
 from gateway.store import messages, people, reviews, sessions
 from gateway.store.db import Database
+from workers import digest
 
 UNANSWERED = "(This was not answered.)"
 """Stands for the answer of a turn that was stopped: APIs want one between two messages of a person."""
@@ -50,6 +55,7 @@ class Past:
     rows: Sequence[Message]
     new: Sequence[Message]
     asks_first: bool
+    skills_ask_first: bool
     whose: Sequence[str] | None
     """The accounts of the space's person where others speak, too (`policy.own_words`)."""
 
@@ -57,6 +63,14 @@ class Past:
     def turns(self) -> int:
         """How many messages of the person there are to review: none, when they were taken back."""
         return sum(row.role is Role.USER for row in self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What a review proposes."""
+
+    memory: Sequence[Proposal] = ()
+    skills: Sequence[SkillProposal] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +88,14 @@ class Reviewer:
         """From the claim to the commit. Raises what keeps the model, the store or a file from it."""
         past = self._read(claimed)
         targets = self.memory.targets(past.space)
-        proposals: Sequence[Proposal] = ()
-        if past.turns and targets:
-            proposals = await self._think(model, claimed, past, targets)
+        thought = Thought()
+        if past.turns and (targets or self._with_skills()):
+            thought = await self._think(model, claimed, past, targets)
         failpoints.reach("review.thought")
         committed = self.memory.commit_review(
             ReviewClaim(past.space, claimed.session, claimed.turn, claimed.claim),
-            proposals,
+            thought.memory,
+            skills=thought.skills,
             used=self.used,
             chat=past.chat,
         )
@@ -104,30 +119,40 @@ class Reviewer:
                 rows=rows,
                 new=[row for row in rows if row.turn >= claimed.first_turn],
                 asks_first=asking.asks_first(rd, self.settings, claimed.space),
+                skills_ask_first=skills_asking.asks_first(rd, self.settings, claimed.space),
             )
 
-    async def _think(
-        self, model: Model, claimed: Review, past: Past, targets: Sequence[Target]
-    ) -> Sequence[Proposal]:
+    async def _think(self, model: Model, claimed: Review, past: Past, targets: Sequence[Target]) -> Thought:
         """Let the model propose, round by round, on a draft of the files."""
         draft = self.memory.overlay(_ground(claimed, past))
+        skills = self.memory.skills.draft(_skill_ground(claimed, past))
         asked = memory_review.instruction(
             targets,
             turns=past.turns,
             blocks=self.memory.blocks(past.space),
             pending=self.memory.pending_texts(past.space),
         )
-        request = request_for(past, asked)
+        if self._with_skills():
+            asked = f"{asked}\n\n{skills_review.INSTRUCTION}"
+        # Another model's cache holds nothing of the conversation.
+        request = request_for(past, asked, digested=self.settings.review_model() is not None)
         for _ in range(self.settings.agent.max_tool_rounds):
             if not self._still_ours(claimed):
-                return ()
+                return Thought()
             answer = await model.think(request)
             self._count(model, past, claimed, answer)
             if not answer.tool_calls:
                 break
-            results = [draft.answer(call) for call in answer.tool_calls]
+            results = [self._answer(draft, skills, call) for call in answer.tool_calls]
             request = transcript.next_round(request, answer, results)
-        return draft.proposals
+        return Thought(draft.proposals, skills.proposals)
+
+    def _answer(self, draft: memory_review.Overlay, skills: skills_review.Draft, call: ToolCall) -> str:
+        of_skills = call.name == skill_tool.NAME and self._with_skills()
+        return skills.answer(call) if of_skills else draft.answer(call)
+
+    def _with_skills(self) -> bool:
+        return "skills" not in self.settings.agent.disabled_toolsets
 
     def _still_ours(self, claimed: Review) -> bool:
         """Asked before each call: nobody pays for a review of what is being forgotten."""
@@ -153,12 +178,16 @@ class Reviewer:
         )
 
 
-def request_for(past: Past, instruction: str) -> ModelRequest:
-    """The last request of the reviewed turn, its answer, and what a review is asked."""
+def request_for(past: Past, instruction: str, *, digested: bool = False) -> ModelRequest:
+    """The last request of the reviewed turn (or a digest of it), its answer, and what a review is asked."""
     last = past.rows[-1]
     answered = last.answers is not None
     before = past.rows[:-1] if answered else past.rows
-    chat_request = transcript.request(past.prompt, past.tools, before)
+    if digested:
+        cut = digest.digest(before, min(row.turn for row in past.new), past.whose)
+        chat_request = digest.request(past.prompt, past.tools, cut)
+    else:
+        chat_request = transcript.request(past.prompt, past.tools, before)
     return transcript.review_request(chat_request, last.text if answered else UNANSWERED, instruction)
 
 
@@ -171,6 +200,21 @@ def _ground(claimed: Review, past: Past) -> Ground:
         foreign=policy.foreign_words(past.new, past.whose),
         heard=_heard(past),
         approval_required=past.asks_first,
+        card_chat=past.said_in,
+    )
+
+
+def _skill_ground(claimed: Review, past: Past) -> skills_review.SkillGround:
+    """The results of the skill tool are not foreign to a skill."""
+    new = [row for row in past.new if row.tool_name != skill_tool.NAME]
+    return skills_review.SkillGround(
+        space=past.space,
+        session=claimed.session,
+        turn=claimed.turn,
+        own=policy.own_words(past.rows, past.whose),
+        foreign=policy.foreign_words(new, past.whose),
+        heard=_heard(past),
+        approval_required=past.skills_ask_first,
         card_chat=past.said_in,
     )
 

@@ -1,7 +1,8 @@
 """The composition root of a job, and the one place where its errors end.
 
 A job runs in a process of its own: the work horse of an RQ worker, or a burst. It opens the home, takes the
-job's lock and the claim that names it, has `workers.review` think and commit, and writes down how that ended.
+job's lock and the claim that names it, has `workers.review` or `workers.tidy` think and commit, and writes down
+how that ended.
 Nothing is ever raised to RQ, which would store it. SQLite says what is to be done again, and when.
 """
 
@@ -17,16 +18,18 @@ from gateway.broker import connect_url
 from gateway.clock import SystemClock
 from gateway.errors import ModelRefused, Refused, TryLater
 from gateway.home import Home
-from gateway.jobs import ReviewJob
+from gateway.jobs import Job, ReviewJob, TidyJob
 from gateway.memory.writing import Memory
 from gateway.ports import Clock, JobQueue
-from gateway.records import Review, Usage
+from gateway.records import Usage
 from gateway.rq_queue import RqQueue
 from gateway.settings import Settings
-from gateway.store import doorbell, locks, reviews, usage
-from gateway.store.db import Database
+from gateway.store import doorbell, locks, reviews, tidies, usage
+from gateway.store.db import Database, Transaction
 from workers import due
+from workers.attempts import Attempt, ReviewAttempt, TidyAttempt, Trouble
 from workers.review import Ending, Reviewer
+from workers.tidy import Tidier, Useless
 
 log = logging.getLogger(__name__)
 
@@ -44,13 +47,18 @@ def review(session: str, turn: int, attempt: int) -> None:
     run(settings.find_home(), ReviewJob(session, turn, attempt))
 
 
-def run(home: Home, job: ReviewJob) -> None:
+def tidy(id: str, attempt: int) -> None:
+    """As above."""
+    run(settings.find_home(), TidyJob(id, attempt))
+
+
+def run(home: Home, job: Job) -> None:
     """Do one job, if it is still to be done. Returns whatever happens."""
     try:
         with _opened(home) as runtime:
-            runtime.review(job)
+            runtime.do(job)
     except Exception:
-        # Before anything was claimed: the review is still due, and somebody will ring for it again.
+        # Before anything was claimed: it is still due, and somebody will ring for it again.
         log.exception("job.failed")
 
 
@@ -64,9 +72,9 @@ def warm_up(chosen: Settings) -> None:
     llm.warm_up(chosen.review_model() or chosen.chat_model())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Runtime:
-    """What a job needs, opened."""
+    """The objects of one job."""
 
     home: Home
     settings: Settings
@@ -74,25 +82,21 @@ class Runtime:
     memory: Memory
     clock: Clock
 
-    def review(self, job: ReviewJob) -> None:
-        """Take the review and do it, unless it is done, not due, or somebody else is at it."""
+    def do(self, job: Job) -> None:
+        """Take the job and do it, if it is due and nobody else has it."""
         due.void_abandoned(self.db, self.home, self.clock)
-        with self._claimed(job) as claimed:
-            if claimed is None:
-                log.info("review.not_to_be_done")
+        with self._claimed(job) as attempt:
+            if attempt is None:
+                log.info("job.not_to_be_done")
                 return
             # Only what stands in our own rows may be logged: a ring could name anything.
-            with logs.bind(job=due.job_id_of(claimed), session=claimed.session):
-                self._do_claimed(claimed)
+            session = {"session": attempt.session} if attempt.session else {}
+            with logs.bind(job=attempt.job, **session):
+                _log_completion(attempt, self._do(attempt))
         doorbell.ring(self.home)
 
-    def _do_claimed(self, claimed: Review) -> None:
-        reviewer = Reviewer(self.db, self.memory, self.settings, self.clock, due.job_id_of(claimed))
-        ending = self._do(reviewer, claimed)
-        _log_completion(reviewer, ending)
-
     @contextmanager
-    def _claimed(self, job: ReviewJob) -> Iterator[Review | None]:
+    def _claimed(self, job: Job) -> Iterator[Attempt | None]:
         """Hold the lock that the claim names. Taken in this process, after the fork, so it dies with us."""
         latest = self._latest(job)
         lock = locks.try_lock(self.home.job_lock(latest.id)) if latest else None
@@ -100,66 +104,78 @@ class Runtime:
             yield None
             return
         try:
-            now = self.clock.now()
-            lease_until = now + timedelta(seconds=self.settings.review_seconds) + _LEASE_SLACK
             with self.db.write() as tx:
-                claim = due.claim_of(latest)
-                claimed = reviews.claim(tx, latest.session, latest.turn, claim, lease_until, now)
-            failpoints.reach("review.claimed")
-            yield claimed
+                attempt = self._claim(tx, latest)
+            failpoints.reach(f"{_kind(latest)}.claimed")
+            yield attempt
         finally:
             lock.discard()
 
-    def _latest(self, job: ReviewJob) -> ReviewJob | None:
+    def _latest(self, job: Job) -> Job | None:
         """The job by the attempt that is due now; a ring may be of an earlier one. None: not due."""
-        return next(
-            (now for now in due.due(self.db, self.clock) if (now.session, now.turn) == (job.session, job.turn)),
-            None,
-        )
+        return next((now for now in due.due(self.db, self.clock) if due.same(now, job)), None)
 
-    def _do(self, reviewer: Reviewer, claimed: Review) -> Ending:
+    def _claim(self, tx: Transaction, job: Job) -> Attempt | None:
+        now = self.clock.now()
+        lease_until = now + timedelta(seconds=self.settings.review_seconds) + _LEASE_SLACK
+        claim = due.claim_of(job)
+        if isinstance(job, TidyJob):
+            tidy = tidies.claim(tx, job.tidy, claim, lease_until, now)
+            tidier = Tidier(self.db, self.memory.tidies, self.clock, job.id)
+            return TidyAttempt(tidier, tidy) if tidy else None
+        review = reviews.claim(tx, job.session, job.turn, claim, lease_until, now)
+        reviewer = Reviewer(self.db, self.memory, self.settings, self.clock, job.id)
+        return ReviewAttempt(reviewer, review) if review else None
+
+    def _do(self, attempt: Attempt) -> Ending:
         try:
-            ending = asyncio.run(self._think_and_commit(reviewer, claimed))
+            ending = asyncio.run(self._think_and_commit(attempt))
+            if ending is Trouble.CHANGED:
+                return self._again(attempt, ending, at_once=True)
             if ending is Ending.VOID:
-                self._note_usage(reviewer.used)
-            return ending
+                self._note_usage(attempt.used)
+            return Ending(ending)
         except ModelRefused as refused:
-            log.error("review.model_refused", extra={"status": refused.status})
-            return self._fail(reviewer, claimed, "model_refused")
+            log.error(_event(attempt, "model_refused"), extra={"status": refused.status})
+            return self._fail(attempt, Trouble.MODEL_REFUSED)
+        except Useless as useless:
+            log.warning("tidy.useless", extra={"reason": useless.reason})
+            return self._fail(attempt, useless.reason)
         except TryLater as busy:
-            log.warning("review.busy", extra={"error": type(busy).__name__, "after": busy.after})
-            return self._again(reviewer, claimed, "busy", busy.after)
+            log.warning(_event(attempt, "busy"), extra={"error": type(busy).__name__, "after": busy.after})
+            return self._again(attempt, Trouble.BUSY, busy.after)
         except Refused as refused:  # a memory file that cannot be read or changed
-            log.warning("review.refused", extra={"reason": refused.key})
-            return self._again(reviewer, claimed, "file_refused")
+            log.warning(_event(attempt, "refused"), extra={"reason": refused.key})
+            again = self._again if attempt.waits_for_files else self._fail
+            return again(attempt, Trouble.FILE_REFUSED)
         except Exception:
-            log.exception("review.broken")
-            if claimed.attempts % due.MOST_ATTEMPTS >= _MOST_BROKEN:
-                return self._fail(reviewer, claimed, "broken")
-            return self._again(reviewer, claimed, "broken")
+            log.exception(_event(attempt, "broken"))
+            if attempt.attempts % due.MOST_ATTEMPTS >= _MOST_BROKEN:
+                return self._fail(attempt, Trouble.BROKEN)
+            return self._again(attempt, Trouble.BROKEN)
 
-    async def _think_and_commit(self, reviewer: Reviewer, claimed: Review) -> Ending:
+    async def _think_and_commit(self, attempt: Attempt) -> Ending | Trouble:
         model = llm.build(self.settings.review_model() or self.settings.chat_model())
         try:
-            return await reviewer.review(model, claimed)
+            return await attempt.do(model)
         finally:
             await model.close()
 
-    def _again(self, reviewer: Reviewer, claimed: Review, reason: str, after_seconds: float = 0.0) -> Ending:
+    def _again(self, attempt: Attempt, reason: str, after_seconds: float = 0.0, *, at_once: bool = False) -> Ending:
         """Put it back for later, unless it has been tried often enough."""
-        if due.is_last(claimed):
-            return self._fail(reviewer, claimed, reason)
-        pause = min(_FIRST_PAUSE * 2 ** (claimed.attempts % due.MOST_ATTEMPTS - 1), _LONGEST_PAUSE)
-        retry_at = self.clock.now() + max(pause, timedelta(seconds=after_seconds))
+        if due.is_last(attempt.attempts):
+            return self._fail(attempt, reason)
+        pause = min(_FIRST_PAUSE * 2 ** (attempt.attempts % due.MOST_ATTEMPTS - 1), _LONGEST_PAUSE)
+        wait = timedelta(0) if at_once else max(pause, timedelta(seconds=after_seconds))
         with self.db.write() as tx:
-            ours = reviews.put_back(tx, claimed.session, claimed.turn, claimed.claim, reason, retry_at)
-        self._note_usage(reviewer.used)
+            ours = attempt.put_back(tx, reason, self.clock.now() + wait)
+        self._note_usage(attempt.used)
         return Ending.PUT_BACK if ours else Ending.VOID
 
-    def _fail(self, reviewer: Reviewer, claimed: Review, reason: str) -> Ending:
+    def _fail(self, attempt: Attempt, reason: str) -> Ending:
         with self.db.write() as tx:
-            ours = reviews.fail(tx, claimed.session, claimed.turn, claimed.claim, reason, self.clock.now())
-        self._note_usage(reviewer.used)
+            ours = attempt.fail(tx, reason, self.clock.now())
+        self._note_usage(attempt.used)
         return Ending.FAILED if ours else Ending.VOID
 
     def _note_usage(self, used: Sequence[Usage]) -> None:
@@ -169,11 +185,20 @@ class Runtime:
                 usage.add(tx, one)
 
 
-def _log_completion(reviewer: Reviewer, ending: Ending) -> None:
-    used = reviewer.used
+def _kind(job: Job) -> str:
+    return "tidy" if isinstance(job, TidyJob) else "review"
+
+
+def _event(attempt: Attempt, what: str) -> str:
+    return f"{attempt.kind}.{what}"
+
+
+def _log_completion(attempt: Attempt, ending: Ending) -> None:
+    used = attempt.used
     log.info(
-        "Background review complete: job=%s calls=%d in=%d out=%d cached=%d result=%s",
-        reviewer.job,
+        "Background %s complete: job=%s calls=%d in=%d out=%d cached=%d result=%s",
+        attempt.kind,
+        attempt.job,
         len(used),
         sum(one.input for one in used),
         sum(one.output for one in used),

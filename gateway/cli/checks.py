@@ -20,7 +20,7 @@ from gateway.memory import entries, snapshot
 from gateway.memory.entries import Document
 from gateway.memory.files import vouched_in
 from gateway.records import Space, Target
-from gateway.settings import Settings
+from gateway.settings import ModelChoice, Settings
 from gateway.store import looking, people, textfile
 from gateway.store.transaction import Reader
 
@@ -58,6 +58,7 @@ def everything(home: Home) -> Iterator[Check]:
     yield from _of_the_database(home, chosen)
     yield _redis(home, chosen)
     yield _model(chosen)
+    yield from _review_model(chosen)
 
 
 # -- the machine -------------------------------------------------------------------------------------------
@@ -238,13 +239,29 @@ def _model(chosen: Settings) -> Check:
         keys = any(chosen.secret(variable) for variable in settings.KEY_VARIABLES.values())
         wanted = chosen.model.provider == "auto" and (bool(chosen.model.name) or keys)
         return Check("model", not wanted, f"offline: {choice.why}")
-    problem = asyncio.run(_reach(chosen))
-    return Check("model", not problem, problem or f"{choice.name} answers")
+    return _reached("model", choice)
 
 
-async def _reach(chosen: Settings) -> str:
+def _review_model(chosen: Settings) -> Iterator[Check]:
+    """The reviews' own model, where they have one."""
+    try:
+        choice = chosen.review_model()
+    except ConfigError as error:
+        own = (problem for problem in error.problems if "auxiliary." in problem)  # the rest is the chat's
+        yield from (Check("review model", False, problem) for problem in own)
+        return
+    if choice is not None and choice.provider != "offline":
+        yield _reached("review model", choice)
+
+
+def _reached(name: str, choice: ModelChoice) -> Check:
+    problem = asyncio.run(_reach(choice))
+    return Check(name, not problem, problem or f"{choice.name} answers")
+
+
+async def _reach(choice: ModelChoice) -> str:
     try:
         async with asyncio.timeout(REACH_SECONDS):
-            return await app.model_problem(chosen)
+            return await app.model_problem(choice)
     except TimeoutError:
         return f"the model's server does not answer within {REACH_SECONDS:.0f} seconds. Check model.base_url."

@@ -43,8 +43,9 @@ def _public(key: str, value: object) -> object:
 
 
 def check(home: Home) -> Checked:
-    """Load everything and choose the model as a start would. Raises ConfigError with every problem."""
+    """Load everything and choose the models as a start would. Raises ConfigError with every problem."""
     loaded = settings.load(home)
+    loaded.settings.review_model()
     return Checked(loaded.settings.chat_model(), loaded.warnings)
 
 

@@ -10,10 +10,10 @@ import click
 
 from gateway import words
 from gateway.chat import TERMINAL_OWNER
-from gateway.cli import Options, confirmed, emit, json_option
-from gateway.cli.opened import OWNER, from_markdown, iso, opened, shown, space_named
+from gateway.cli import Options, confirmed, emit, json_option, ledger
+from gateway.cli.opened import OWNER, from_markdown, opened, shown, space_named
 from gateway.conversation import notices
-from gateway.conversation.commands import deciding
+from gateway.conversation.commands import deciding, tidy
 from gateway.conversation.commands import memory as commands
 from gateway.conversation.commands.call import Services
 from gateway.core import Core, services_of
@@ -25,6 +25,8 @@ from gateway.store import doorbell, people, sessions, writes
 MOST_SESSIONS = 100_000
 
 memory = click.Group("memory", help="What is remembered, and what waits for your yes.")
+for _command in (ledger.why, ledger.log, ledger.undo, ledger.edit):
+    memory.add_command(_command)
 
 _space = click.option("--space", "space_name", metavar="NAME", default=OWNER, help="Whose memory (default: yours).")
 _any_space = click.option("--space", "space_name", metavar="NAME", help="Only this space (default: all).")
@@ -59,7 +61,7 @@ def pending(options: Options, space_name: str | None) -> None:
         with core.db.read() as rd:
             staged = writes.staged(rd, space, "memory")
     if options.json:
-        emit([_write_as_data(write) for write in staged])
+        emit([ledger.write_as_data(write) for write in staged])
     else:
         click.echo("\n".join(_pending_lines(staged, options.language)))
 
@@ -121,6 +123,34 @@ def refresh(options: Options, space_name: str) -> None:
         emit({"space": space.name, "refreshed": ids})
     else:
         click.echo(f"✓ Open conversations that now see the memory as it is: {len(ids)}")
+
+
+@memory.command("tidy")
+@_space
+@json_option
+@click.pass_obj
+def tidy_(options: Options, space_name: str) -> None:
+    """Have what can be merged or shortened looked for, in the background."""
+    with opened(options) as core:
+        services, space = _services(core), space_named(core, space_name)
+        targets, waiting = services.memory.tidies.wanted(space)
+        with core.db.read() as rd:
+            home = people.home_chat(rd, people.owner_keys(rd, core.loaded.settings.access.owners))
+        if targets:
+            key = f"{core.clock.now():%Y%m%dT%H%M%S%f}"
+            with core.db.write() as tx:
+                tidy.make_due(services, tx, space, targets, home or tidy.NEXT_TERMINAL, key)
+            from gateway import app  # late: what shows memory needs none of it
+
+            app.wake_worker(core)
+    if options.json:
+        files = [target.value for target in targets]
+        emit({"space": space.name, "begun": files, "waiting": [write.id for write in waiting]})
+        return
+    said = [words.text("tidy.begun_cli", options.language, files=tidy.names(targets))] if targets else []
+    ids = ", ".join(str(write.id) for write in waiting)
+    said += [words.text("tidy.wait", options.language, ids=ids)] if ids else []
+    click.echo("\n".join(said or [words.text("tidy.empty", options.language)]))
 
 
 @memory.command()
@@ -228,7 +258,7 @@ def _details(write: Write, language: str) -> Iterator[str]:
             yield from _marked("➖", operation.old_text)
             yield from _marked("➕", operation.content)
     for flag in write.flags:
-        yield f"! {words.text(flag, language)}"
+        yield f"! {notices.flag(flag, language)}"
     if write.reason:
         yield f"! {notices.reason(write, language)}"
 
@@ -247,38 +277,6 @@ def _marked(mark: str, text: str) -> Iterator[str]:
         yield from (f"   {line}" for line in lines[1:])
 
 
-def _write_as_data(write: Write) -> dict[str, object]:
-    single = write.operations[0] if len(write.operations) == 1 else None
-    return {
-        "id": write.id,
-        "kind": write.kind,
-        "space": write.space_name,
-        "target": write.target.value,
-        "action": write.action.value,
-        "content": (single.content or None) if single else None,
-        "old_text": (single.old_text or None) if single else None,
-        "operations": None if single else [_operation_as_data(*each) for each in _parts(write)],
-        "origin": write.origin.value,
-        "auto": write.origin.auto,
-        "evidence": {
-            "message": write.evidence.message,
-            "by": write.evidence.by or None,
-            "quote": write.evidence.quote or None,
-        },
-        "flags": list(write.flags),
-        "created_at": iso(write.created_at),
-        "expires_at": iso(write.expires_at),
-    }
-
-
-def _parts(write: Write) -> Iterator[tuple[str, str, str]]:
-    return ((part.action.value, part.content, part.old_text) for part in write.operations)
-
-
-def _operation_as_data(action: str, content: str, old_text: str) -> dict[str, object]:
-    return {"action": action, "content": content or None, "old_text": old_text or None}
-
-
 def _file_as_data(services: Services, space: Space, target: Target) -> dict[str, object]:
     doc = services.memory.read(space, target)
     with services.db.read() as rd:
@@ -292,16 +290,5 @@ def _file_as_data(services: Services, space: Space, target: Target) -> dict[str,
         "target": target.value,
         "chars": entries.chars(doc),
         "limit": services.settings.budget(target),
-        "entries": [_entry_as_data(target, entry, came_from.get(entry.text)) for entry in doc.entries],
-    }
-
-
-def _entry_as_data(target: Target, entry: entries.Entry, source: Write | None) -> dict[str, object]:
-    """An entry that no write brought was put there by hand since hikae last looked."""
-    return {
-        "id": f"memory:{target.value}:{entry.fingerprint}",
-        "text": entry.text,
-        "origin": source.origin.value if source else "hand_edit",
-        "write": source.id if source else None,
-        "at": iso(source.decided_at or source.created_at) if source else None,
+        "entries": [ledger.entry_as_data(target, entry, came_from.get(entry.text)) for entry in doc.entries],
     }

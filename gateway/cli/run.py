@@ -126,12 +126,13 @@ def take_any_text() -> None:
 def say_start(core: app.Core) -> None:
     """What the person who starts the bot should know: the model, warnings, and how to become the owner."""
     model = core.loaded.settings.chat_model()
+    core.loaded.settings.review_model()  # what it lacks is said now, not by a worker's log
     click.echo(f"hikae · home {core.home.path} · model {model.name or model.provider}", err=True)
     click.echo(f"({model.why})", err=True)
     for warning in core.loaded.warnings:
         click.echo(f"Note: {warning}", err=True)
     with core.db.read() as rd:
-        pending = len(writes.staged(rd, None))
+        pending = writes.count_staged(rd, None)
     if pending:
         click.echo(
             f"Waiting for a yes: {pending}. See `hikae memory pending`, or /memory pending in the chat.", err=True

@@ -1,14 +1,14 @@
 """`hikae sessions`: the conversations, one whole conversation, and finding words in them."""
 
 from collections.abc import Iterator, Sequence
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 
 import click
 
 from gateway.cli import Options, emit, json_option
 from gateway.cli.opened import OWNER, chat_id, clock_time, columns, iso, one_line, opened, shown, space_named
-from gateway.records import Hit, Message, Role, Session, SessionSummary
-from gateway.store import messages, people, search
+from gateway.records import Found, Hit, Message, Role, Session, SessionSummary
+from gateway.store import messages, people, search, search_query
 from gateway.store import sessions as kept
 
 sessions = click.Group("sessions", help="The conversations.")
@@ -55,20 +55,46 @@ def show(options: Options, id: str) -> None:
 @sessions.command("search")
 @click.argument("text", metavar="TEXT")
 @click.option("--space", "space_name", metavar="NAME", default=OWNER, help="Whose conversations (default: yours).")
-@_limit
+@click.option("--after", metavar="DAY", help="Only from this day on, e.g. 2026-11-01.")
+@click.option("--before", metavar="DAY", help="Only before this day.")
+@click.option("--role", type=click.Choice(["user", "assistant", "tool"]), help="Only what they said.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Conversations, at most."
+)
 @json_option
 @click.pass_obj
-def find(options: Options, text: str, space_name: str, limit: int) -> None:
-    """Messages that hold all these words, newest first."""
+def find(
+    options: Options,
+    text: str,
+    space_name: str,
+    after: str | None,
+    before: str | None,
+    role: str | None,
+    limit: int,
+) -> None:
+    """Messages that hold all these words, the best conversations first.
+
+    OR between alternatives, NOT before what must not be there, "a phrase", begin*.
+    """
     with opened(options) as core:
         space = space_named(core, space_name)
-        with core.db.read() as rd:
-            hits = search.find(rd, space.id, text, limit)
         zone = core.loaded.settings.zone()
+        limits = search.Limits(_day(after, zone), _day(before, zone), Role(role) if role else None)
+        with core.db.read() as rd:
+            found = search.find(rd, space.id, text, limit, limits)
     if options.json:
-        emit([_hit_as_data(hit) for hit in hits])
+        emit([_hit_as_data(hit) for hit in found.hits])
     else:
-        click.echo("\n".join(_hit_lines(hits, zone)))
+        click.echo("\n".join(_found_lines(found, zone)))
+
+
+def _day(text: str | None, zone: tzinfo) -> datetime | None:
+    if text is None:
+        return None
+    day = search_query.day(text, zone)
+    if day is None:
+        raise click.BadParameter(f"{text!r} is no day. Write it as 2026-11-01.")
+    return day
 
 
 # -- for people --------------------------------------------------------------------------------------------
@@ -111,12 +137,28 @@ def _speaker(message: Message) -> str:
     return shown(message.person) if message.role is Role.USER else "hikae"
 
 
-def _hit_lines(hits: Sequence[Hit], zone: tzinfo) -> Iterator[str]:
-    if not hits:
+def _found_lines(found: Found, zone: tzinfo) -> Iterator[str]:
+    if not found.sessions:
         yield "Nothing found."
-    for hit in hits:
-        yield f"{hit.session or '-'}  {clock_time(hit.at, zone)}  {hit.role}"
-        yield f"  {one_line(hit.snippet, 200)}"
+    for session in found.sessions:
+        yield f"{session.id or '-'}  {one_line(session.title, 60)}".rstrip() + f"  ({session.matches:,} found)"
+        for hit in session.hits:
+            yield f"  {clock_time(hit.at, zone)}  {hit.role}"
+            yield f"    {one_line(hit.snippet, 200)}"
+    yield from _how_far(found)
+
+
+def _how_far(found: Found) -> Iterator[str]:
+    """Where not everything was looked at."""
+    if found.ranked:
+        count = f"more than {found.matches:,}" if found.more else f"{found.matches:,}"
+        yield f"{count} matches, ranked among the newest {found.ranked:,}."
+    if found.newest_only:
+        yield f"Only the newest {found.newest_only:,} messages were read."
+    if found.loosely:
+        yield "Nothing has all of it; these have a part of it."
+    if found.unindexed:
+        yield f"{found.unindexed:,} older messages are still being indexed; not all of them were searched."
 
 
 # -- in JSON -----------------------------------------------------------------------------------------------

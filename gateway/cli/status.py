@@ -77,7 +77,7 @@ def _look_around(home: Home, chosen: settings.Settings) -> Status:
     report = health.of_running(home)
     with look(home) as rd:
         counts = reviews.counts(rd) if rd else {"due": 0, "running": 0, "failed": 0}
-        pending = len(writes.staged(rd, None)) if rd else 0
+        pending = writes.count_staged(rd, None) if rd else 0
         owned = bool(chosen.access.owners) or (rd is not None and bool(people.owners(rd)))
     url = broker.connect_url(home, chosen)
     return Status(

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from gateway import words
 from gateway.conversation import notices, worddiff
 from gateway.conversation.notices import Rendered, button, escape, excerpt, gist, unescape
-from gateway.memory import snapshot
-from gateway.records import Action, Operation, Outgoing, Status, Write
+from gateway.memory import conflicts, snapshot
+from gateway.memory.conflicts import Conflict
+from gateway.records import Action, Operation, Origin, Outgoing, Status, Write
 
 MOST_FORMATS = 90
 """Telegram ignores formats after the hundredth of a message."""
 LEAST_OF_A_TEXT = 60
 """Rather than less than so many characters of each text, fewer texts are shown."""
-LEAST_LIKENESS = 0.6
-"""From here on an entry is shown beside a new one that says nearly the same, or the contrary."""
 
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 _BLANK_LINE = re.compile(r"(?<=\n)(?=\n)")
@@ -47,6 +46,8 @@ class Budget:
     chars: int
     after: int | None
     limit: int
+    entries: tuple[int, int] = (0, 0)
+    """How many entries it has and would have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +56,8 @@ class Around:
 
     budget: Budget | None = None
     """None when the file cannot be read."""
-    like: str = ""
-    """The entry that the write nearly repeats or contradicts."""
+    conflict: Conflict | None = None
+    """The entry that the write nearly repeats or contradicts, in the file as it is now."""
     elsewhere: bool = False
     """Whether the card is shown outside the chats of its space, which it then names."""
     several: bool = False
@@ -92,7 +93,8 @@ def card(write: Write, row: Outgoing, around: Around, language: str) -> Rendered
         return "\n".join((*head, *changes, *tail))
 
     changes = _fitting(notices.whole_operations(write), whole, _ROOMS.get(row.chat.platform, _TELEGRAM), language)
-    rows = [tuple(button(action, row, language) for action in ("approve", "reject"))]
+    actions = ("approve", "reject") if typed or not _is_editable(write) else ("approve", "reject", "edit")
+    rows = [tuple(button(action, row, language) for action in actions)]
     if around.several and not typed:
         rows.append(tuple(button(action, row, language) for action in ("approve_all", "reject_all")))
     return Rendered(whole(changes), buttons=tuple(rows))
@@ -105,7 +107,10 @@ def decided(write: Write, row: Outgoing, decider: Decider, language: str) -> Ren
         case Status.APPLIED | Status.APPROVED:
             key = "card.removed" if write.action is Action.REMOVE else "card.remembered"
             text = words.text(key, language, what=gist(write, language), who=by)
-            return Rendered(text, buttons=((button("use_now", row, language),),), silent=True)
+            buttons = (button("use_now", row, language), button("undo", row, language))
+            return Rendered(text, buttons=(buttons,), silent=True)
+        case Status.UNDONE:
+            text = words.text("card.undone", language, what=gist(write, language), who=by)
         case Status.REJECTED:
             text = words.text("card.rejected", language, id=write.id, who=by)
         case Status.EXPIRED:
@@ -115,20 +120,38 @@ def decided(write: Write, row: Outgoing, decider: Decider, language: str) -> Ren
     return Rendered(text, silent=True)
 
 
-def in_use(write: Write, decider: Decider, language: str) -> Rendered:
+def in_use(write: Write, row: Outgoing, decider: Decider, language: str) -> Rendered:
     """What the card says once its person tapped [Use now]."""
     key = "card.removed_in_use" if write.action is Action.REMOVE else "card.in_use"
-    return Rendered(words.text(key, language, what=gist(write, language), who=decider.said(language)), silent=True)
+    text = words.text(key, language, what=gist(write, language), who=decider.said(language))
+    return Rendered(text, buttons=((button("undo", row, language),),), silent=True)
 
 
-def like(write: Write, texts: Sequence[str]) -> str:
-    """The entry among `texts` that an added one nearly repeats or contradicts; "" when there is none."""
-    if write.action is not Action.ADD:
-        return ""
-    content = write.operations[0].content
-    likenesses = ((worddiff.likeness(content, text, LEAST_LIKENESS), text) for text in texts)
-    likeness, nearest = max(likenesses, default=(0.0, ""))
-    return nearest if likeness >= LEAST_LIKENESS else ""
+def question(write: Write, row: Outgoing, language: str) -> Rendered:
+    """What asks for another text. Where a platform has dialogs, its button opens one."""
+    room = _ROOMS.get(row.chat.platform, _TELEGRAM)
+    answers = row.chat.platform == "telegram"
+    key = "edit.question" if answers else "edit.question_button"
+
+    def whole(chars: int) -> str:
+        return words.text(key, language, id=write.id, text=_excerpt(write.operations[0].content, chars))
+
+    chars = _most(len(write.operations[0].content), lambda n: _fits(whole(n), room))
+    buttons = () if answers else ((button("edit", row, language),),)
+    return Rendered(whole(chars), buttons=buttons, asks=answers)
+
+
+def _is_editable(write: Write) -> bool:
+    return len(write.operations) == 1 and write.action is not Action.REMOVE
+
+
+def conflict(write: Write, texts: Sequence[str]) -> Conflict | None:
+    """The entry among `texts` that a write nearly repeats or contradicts, besides those that it replaces itself."""
+    operations = notices.whole_operations(write)
+    touched = {op.old_text for op in operations}
+    others = [text for text in texts if text not in touched]
+    found = (conflicts.find(op.content, others) for op in operations if op.content)
+    return next((each for each in found if each is not None), None)
 
 
 # -- around the changes --------------------------------------------------------------------------------------
@@ -136,7 +159,8 @@ def like(write: Write, texts: Sequence[str]) -> str:
 
 def _head(write: Write, around: Around, language: str) -> list[str]:
     auto = r" \[auto\]" if write.origin.auto else ""
-    lines = [words.text("card.head", language, id=write.id, what=notices.what(write, language)) + auto]
+    key = "card.tidy_head" if write.origin is Origin.TIDY else "card.head"
+    lines = [words.text(key, language, id=write.id, what=notices.what(write, language)) + auto]
     if around.elsewhere:
         lines.append(words.text("card.space", language, space=escape(write.space_name)))
     return lines
@@ -147,9 +171,10 @@ def _tail(write: Write, around: Around, language: str, *, typed: bool) -> list[s
     if write.evidence.quote:
         said = "card.because" if write.evidence.message is not None else "card.rests_on"
         lines.append(words.text(said, language, quote=excerpt(write.evidence.quote)))
-    if around.like:
-        lines.append(words.text("card.like", language, entry=excerpt(around.like)))
-    lines += [words.text("card.flag", language, flag=words.text(flag, language)) for flag in write.flags]
+    if around.conflict is not None:
+        why = notices.flag(around.conflict.why, language)
+        lines.append(words.text("card.conflict", language, entry=excerpt(around.conflict.entry), why=why))
+    lines += [words.text("card.flag", language, flag=notices.flag(flag, language)) for flag in write.flags]
     if write.reason:
         lines.append(words.text("card.flag", language, flag=notices.reason(write, language)))
     if around.budget is not None:
@@ -165,8 +190,15 @@ def _usage(write: Write, budget: Budget, language: str) -> str:
     usage = notices.usage(then, budget.limit, language)
     if budget.after is None:
         return words.text("card.usage_now", language, file=notices.file(write), usage=usage)
+    if write.origin is Origin.TIDY:
+        numbers = dict(zip(_SAVED, (budget.chars, then, *budget.entries), strict=True))
+        said = {name: f"{number:,}" for name, number in numbers.items()}
+        return words.text("tidy.saved", language, file=notices.file(write), **said)
     before = snapshot.percent(budget.chars, budget.limit)
     return words.text("card.usage", language, file=notices.file(write), before=before, usage=usage)
+
+
+_SAVED = ("chars", "chars_after", "entries", "entries_after")
 
 
 # -- the changes ---------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from gateway import failpoints, logs
 from gateway.chat import Chat, OutgoingMessage
@@ -21,6 +21,7 @@ from gateway.ports import Clock, Platform
 from gateway.records import Chunk, NewOutgoing, Outgoing
 from gateway.store import outbox, pauses, people
 from gateway.store.db import Database, Transaction
+from gateway.store.pauses import Pause
 
 log = logging.getLogger(__name__)
 
@@ -242,11 +243,13 @@ class Delivery:
 
     def _postpone(self, row: Outgoing, busy: TryLater) -> None:
         """Try this row again later, and where a platform asked for peace, leave it in peace until then."""
-        until = self._clock.now() + min(timedelta(seconds=busy.after), outbox.LONGEST_POSTPONEMENT)
+        now = self._clock.now()
+        until = now + min(timedelta(seconds=busy.after), outbox.LONGEST_POSTPONEMENT)
         with self._db.write() as tx:
-            outbox.postpone(tx, row.id, until)
+            outbox.postpone(tx, row.id, now, until)
             if isinstance(busy, PlatformBusy):
-                self._pauses.put(tx, row.chat.platform if busy.everywhere else _place(row.chat), until)
+                scope = row.chat.platform if busy.everywhere else _place(row.chat)
+                self._pauses.put(tx, scope, Pause(now, until))
 
 
 class Pauses:
@@ -255,24 +258,23 @@ class Pauses:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
-        self._until: Mapping[str, datetime] = {}
+        self._every: Mapping[str, Pause] = {}
 
     def load(self) -> None:
         """Go on with the pauses of before our start."""
         with self._db.read() as rd:
-            self._until = pauses.every(rd)
+            self._every = pauses.every(rd)
 
-    def put(self, tx: Transaction, scope: str, until: datetime) -> None:
-        """Say nothing in this scope until then."""
-        pauses.sweep(tx, self._clock.now())
-        pauses.put(tx, scope, until)
-        self._until = pauses.every(tx)
+    def put(self, tx: Transaction, scope: str, pause: Pause) -> None:
+        """Say nothing in this scope for so long."""
+        pauses.put(tx, scope, pause)
+        self._every = pauses.every(tx)
 
     def hold(self, chat: Chat) -> bool:
-        """Whether we are to say nothing in this chat now. What ends too far away is a clock that was put back."""
+        """Whether we are to say nothing in this chat now."""
         now = self._clock.now()
-        ends = (self._until.get(scope) for scope in (chat.platform, _place(chat)))
-        return any(until is not None and now < until <= now + outbox.LONGEST_POSTPONEMENT for until in ends)
+        asked = (self._every.get(scope) for scope in (chat.platform, _place(chat)))
+        return any(pause is not None and pause.holds(now) for pause in asked)
 
 
 def _place(chat: Chat) -> str:
@@ -291,6 +293,7 @@ def _message(parcel: Parcel, position: int) -> OutgoingMessage:
         edits=parcel.edits,
         aside=parcel.rendered.aside,
         escaped=parcel.rendered.escaped,
+        asks=parcel.rendered.asks and last,
         via=parcel.row.via,
         nonce=f"{parcel.row.id}-{position}",
     )

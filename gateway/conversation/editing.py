@@ -16,13 +16,26 @@ from gateway.store.transaction import Transaction
 def edit(tx: Transaction, message: IncomingMessage, now: datetime) -> None:
     """Take a message as it reads now. One that was never kept is left alone: it was not said to us."""
     kept = messages.of_platform(tx, message.chat, message.id)
-    if kept is None or kept.person != message.person.key or kept.role is not Role.USER:
+    if kept is None or kept.person != message.person.key:
+        return
+    if kept.role is Role.TAP:
+        _edit_answer(tx, kept, message, now)
+        return
+    if kept.role is not Role.USER:
         return
     if _can_still_change(kept) and commands.parse(message.own_text.strip()) is None:
         pieces = tuple(message.pieces)
         foreign = any(piece.how is not How.OWN for piece in pieces)
         messages.reword(tx, kept, joining.words_of(pieces), pieces if foreign else ())
     elif _says_something_else(kept, message):
+        _say_too_late(tx, kept, now)
+
+
+def _edit_answer(tx: Transaction, kept: Message, message: IncomingMessage, now: datetime) -> None:
+    """The answer to a question for a text counts as it reads until it is used."""
+    if kept.done is None:
+        messages.fix(tx, kept.id, f"{kept.text.partition(chr(10))[0]}\n{message.own_text.strip()}")
+    else:
         _say_too_late(tx, kept, now)
 
 

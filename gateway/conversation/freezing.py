@@ -49,12 +49,18 @@ class Freezer:
                 system_message=self.settings.agent.system_message,
                 memory_block=memory_block,
                 user_block=user_block,
+                skills_index=self._skills(space),
                 agents=self._scanned(self.home.agents),
                 now=at.astimezone(self.zone),
                 timezone=str(self.zone),
                 platform=platform,
             )
         )
+
+    def _skills(self, space: Space) -> str:
+        if tools.SKILLS in self.settings.agent.disabled_toolsets:
+            return ""
+        return self.memory.skills.index(space)
 
     def tools(self, space: Space) -> str:
         """The tool definitions that a session opened now would get, as JSON text ("" for none)."""

@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 
 from gateway import failpoints
 from gateway.chat import Chat, Dialog, How, IncomingMessage, Person, Suggestion, Tap
-from gateway.conversation import commands, editing, joining, prompt, suggesting, telling
+from gateway.conversation import commands, editing, joining, prompt, questions, suggesting, telling
 from gateway.conversation import taps as tap_rules
 from gateway.conversation.access import Access, Standing
 from gateway.conversation.lanes import Kind, Lanes, kind_of
 from gateway.conversation.language import language_of
 from gateway.conversation.letting_in import Door
-from gateway.errors import NotAllowed, Refused, StoreBusy
+from gateway.errors import Refused, StoreBusy
 from gateway.ports import Clock
 from gateway.records import Done, Message, NewOutgoing, Role, Space
 from gateway.settings import Settings
@@ -99,7 +99,11 @@ class Intake:
 
     async def dialog(self, tap: Tap) -> Dialog | str:
         """See ports.Receiver."""
-        return await asyncio.to_thread(self._toast, tap.chat, NotAllowed("tap.unknown"))
+        try:
+            with _nothing_given_up():
+                return await asyncio.to_thread(self._dialog, tap)
+        except Refused as refused:
+            return await asyncio.to_thread(self._toast, tap.chat, refused)
 
     async def suggest(
         self, person: Person, chat: Chat, server: str, command: str, typed: str
@@ -131,9 +135,13 @@ class Intake:
 
     def _keep(self, message: IncomingMessage, standing: Standing) -> "Kept | None":
         now = self.clock.now()
+        if (answer := self._keep_answer(message, now)) is not None:
+            return answer
         command = commands.parse(message.own_text.strip())
         role = Role.USER if command is None else Role.COMMAND
         with self.db.write() as tx:
+            if message.private and self.access.standing(tx, message.person) is Standing.STRANGER:
+                return None  # taken out since the door was passed: a space of theirs must not come to be again
             space = self.access.space_for(tx, message, now)
             self.door.note_chat(tx, message, space, standing)
             if role is Role.USER and self._turned_away(tx, message, standing, space, now):
@@ -144,6 +152,32 @@ class Intake:
             kept = messages.get(tx, id)
             interrupts = self.settings.session.busy == "interrupt" and self._interrupt(tx, kept, now)
             return Kept(message.chat, Kind.TALK, self._begun(tx, kept, now), interrupts)
+
+    def _keep_answer(self, message: IncomingMessage, now: datetime) -> "Kept | None":
+        """Keep the answer to a question for a text: it is a tap with that text, and reaches no model."""
+        if not message.answers:
+            return None
+        with self.db.read() as rd:
+            before = messages.of_platform(rd, message.chat, message.id)
+            if before is not None:
+                return Kept(message.chat, Kind.COMMANDS) if before.role is Role.TAP else None
+            row = questions.answered(rd, self.access, message, now)
+        if row is None:
+            return None
+        with self.db.write() as tx:
+            messages.keep(
+                tx,
+                messages.NewMessage(
+                    space=row.space,
+                    chat=message.chat,
+                    person=message.person.key,
+                    role=Role.TAP,
+                    text=questions.kept_form(row, message.own_text.strip()),
+                    at=message.at,
+                    platform_id=message.id,
+                ),
+            )
+        return Kept(message.chat, Kind.COMMANDS)
 
     def _begun(self, tx: Transaction, message: Message, now: datetime) -> Message | None:
         """The message, if nothing else waits here and its turn has begun with the commit that keeps it."""
@@ -163,7 +197,8 @@ class Intake:
     def _edit(self, message: IncomingMessage) -> None:
         message = self._where_it_is_now(message)
         with self.db.read() as rd:
-            standing = self.door.standing(rd, message)
+            # What was kept was for us, whether or not the person still names the bot in it.
+            standing = self.door.standing(rd, replace(message, addressed=True))
         if standing is not None:
             with self.db.write() as tx:
                 editing.edit(tx, message, self.clock.now())
@@ -222,6 +257,14 @@ class Intake:
         return messages.user_turns_since(tx, accounts, now - timedelta(days=1)) >= bound
 
     # -- taps ------------------------------------------------------------------------------------------
+
+    def _dialog(self, tap: Tap) -> Dialog | str:
+        """The text of a write that waits, to be changed; where somebody was first, the toast that says so."""
+        with self.db.read() as rd:
+            row = tap_rules.check(rd, self.access, tap)
+            language = language_of(rd, tap.chat, self.settings)
+            toast = tap_rules.toast(rd, self.access, self.settings.zone(), tap, row, language)
+            return toast or tap_rules.dialog(rd, row, language)
 
     def _take_tap(self, tap: Tap) -> str:
         """What to say at once; "" where the tap will change something."""

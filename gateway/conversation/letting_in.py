@@ -7,7 +7,7 @@ somebody known who addresses the bot there hears once how to change that. No wor
 from dataclasses import dataclass
 
 from gateway.chat import IncomingMessage
-from gateway.conversation import commands, firstwords, pairing
+from gateway.conversation import commands, firstwords, joining, pairing
 from gateway.conversation.access import Access, Redeemed, Standing, owner_space
 from gateway.conversation.language import GUESS, first_guess
 from gateway.memory import cards
@@ -35,10 +35,15 @@ class Door:
         if message.private:
             standing = self.access.standing(rd, message.person)
             return None if standing is Standing.STRANGER else standing
-        for_us = message.addressed or not self.settings.access.groups.require_mention
-        if not for_us or not self.access.serves(rd, message.chat, message.server):
+        if not self.access.serves(rd, message.chat, message.server) or not self._is_for_us(rd, message):
             return None
         return self.access.standing_in_group(rd, message.person)
+
+    def _is_for_us(self, rd: Reader, message: IncomingMessage) -> bool:
+        """Of what is said in a group. A command has to call us itself."""
+        if message.addressed or not self.settings.access.groups.require_mention:
+            return True
+        return joining.is_piece(rd, message) and commands.parse(message.own_text.strip()) is None
 
     def admit(self, message: IncomingMessage) -> Standing | None:
         """The same; whoever is not let in has then been told what there is to hear."""

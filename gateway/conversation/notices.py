@@ -12,9 +12,12 @@ from gateway.chat import Button
 from gateway.memory import entries, snapshot
 from gateway.memory.proposals import unkept
 from gateway.records import Action, Operation, Outgoing, Status, Target, Write
+from gateway.skills import wording
 
 EXCERPT_CHARS = 120
 MOST_IN_A_GIST = 5
+MOST_LISTED = 40
+"""Of what waits, so many lines in a chat: what was decided makes room for the next."""
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~=$&^]|:(?=//))")
 
@@ -28,6 +31,8 @@ class Rendered:
     silent: bool = False
     aside: bool = True
     escaped: bool = True
+    asks: bool = False
+    """Whether the person is to answer this very message (`OutgoingMessage.asks`)."""
 
 
 def escape(text: str) -> str:
@@ -56,10 +61,11 @@ def notice(writes: Sequence[Write], verbosity: str, language: str, *, unsaved: b
     turn's last memory call failed, whether or not there is a row for it.
     """
     applied = [write for write in writes if write.status is Status.APPLIED]
+    undone = [write for write in writes if write.status is Status.UNDONE]
     not_saved = _not_saved(writes, language)
     if unsaved and not not_saved:
         not_saved = [words.text("notice.nothing_saved", language)]
-    lines = [*_updates(applied, verbosity, language), *not_saved]
+    lines = [*_updates(applied, verbosity, language), *_undone(undone, verbosity, language), *not_saved]
     return Rendered("\n".join(lines), silent=True) if lines else None
 
 
@@ -67,8 +73,33 @@ def _updates(applied: Sequence[Write], verbosity: str, language: str) -> list[st
     if not applied or verbosity == "off":
         return []
     if verbosity == "verbose":
-        return [_change(op, language) for write in applied for op in whole_operations(write)]
-    return [words.text("notice.memory_updated", language)]
+        return [line for write in applied for line in _in_full(write, language)]
+    of_skills = (said(wording.done(write), language) for write in applied if write.kind == "skill")
+    of_memory = ["notice.memory"] if any(write.kind == "memory" for write in applied) else []
+    parts = (*(words.text(key, language) for key in of_memory), *dict.fromkeys(of_skills))
+    return [words.text("notice.done", language, parts=" · ".join(parts))]
+
+
+def _in_full(write: Write, language: str) -> list[str]:
+    if write.kind == "skill":
+        return [words.text("notice.done", language, parts=said(wording.done_in_full(write), language))]
+    return [_change(op, language) for op in whole_operations(write)]
+
+
+def said(sentence: wording.Sentence, language: str) -> str:
+    """A sentence about a skill, its words cut and escaped."""
+    return words.text(sentence.key, language, **{name: excerpt(text) for name, text in sentence.values.items()})
+
+
+def _undone(undone: Sequence[Write], verbosity: str, language: str) -> list[str]:
+    """What was taken back since; at `on` without the words, like what was changed."""
+    if not undone or verbosity == "off":
+        return []
+    if verbosity == "verbose":
+        whole = [op for write in undone for op in whole_operations(write)]
+        texts = [excerpt(op.content or op.old_text) for op in whole]
+        return [words.text("notice.undone_verbose", language, text=text) for text in texts]
+    return [words.text("notice.undone", language)]
 
 
 def _change(op: Operation, language: str) -> str:
@@ -89,7 +120,15 @@ def _not_saved(writes: Sequence[Write], language: str) -> list[str]:
 
 def reason(write: Write, language: str) -> str:
     """Why a write was refused, failed or still waits, as a sentence."""
-    return words.text(write.reason, language, **write.reason_values)
+    try:
+        return words.text(write.reason, language, **write.reason_values)
+    except KeyError:  # a row of another version
+        return words.text("reason.row_unreadable", language)
+
+
+def flag(key: str, language: str) -> str:
+    """Why a write waits although nobody asked for that."""
+    return words.text(key if words.has(key) else "flag.unknown", language)
 
 
 # -- parts of cards and lists --------------------------------------------------------------------------------
@@ -97,7 +136,8 @@ def reason(write: Write, language: str) -> str:
 
 def button(action: str, row: Outgoing, language: str) -> Button:
     """A button of this outbox row: what it does, which row, and the row's token."""
-    return Button(words.text(f"button.{action}", language), f"{action}:{row.id}:{row.token}")
+    label = words.text(f"button.{action}", language)
+    return Button(label, f"{action}:{row.id}:{row.token}", asks=action == "edit")
 
 
 def what(write: Write, language: str) -> str:
@@ -142,11 +182,13 @@ def pending_line(write: Write, *, with_space: bool, language: str) -> str:
     return words.text("pending.line", language, head=head, gist=gist(write, language))
 
 
-def pending(staged: Sequence[Write], *, with_space: bool, language: str) -> str:
-    """What waits for a yes, oldest first, under the count and over the commands."""
+def pending(staged: Sequence[Write], *, count: int, with_space: bool, language: str) -> str:
+    """What waits for a yes, oldest first, under the count and over the commands. `staged`: the first of `count`."""
     if not staged:
         return words.text("pending.none", language)
-    lines = [words.text("pending.count", language, count=len(staged))]
+    lines = [words.text("pending.count", language, count=count)]
     lines += [pending_line(write, with_space=with_space, language=language) for write in staged]
+    if left := count - len(staged):
+        lines.append(words.text("pending.more", language, count=left))
     lines.append(words.text("pending.commands", language))
     return "\n".join(lines)

@@ -54,6 +54,7 @@ class Ingredients:
     system_message: str
     memory_block: str
     user_block: str
+    skills_index: str
     agents: str
     now: datetime
     """In the person's time zone."""
@@ -69,6 +70,7 @@ def parts(ingredients: Ingredients) -> tuple[Part, ...]:
         Part("system message", ingredients.system_message),
         Part("memory", ingredients.memory_block),
         Part("user profile", ingredients.user_block),
+        Part("skills", ingredients.skills_index),
         Part("context files", ingredients.agents),
         Part("date", _date_line(ingredients)),
     )

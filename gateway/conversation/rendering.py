@@ -1,10 +1,11 @@
 """Turns an outbox row into what is shown: fetches the records, `notices` and the commands' views say the words."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway import words
 from gateway.chat import Person
-from gateway.conversation import cardtext, commands, deciders, notices
+from gateway.conversation import cardtext, commands, deciders, notices, skillcard, tidytext
+from gateway.conversation.access import Standing
 from gateway.conversation.cardtext import Decider
 from gateway.conversation.commands.about import welcome_text
 from gateway.conversation.commands.call import Services
@@ -15,6 +16,9 @@ from gateway.memory import entries
 from gateway.records import Outgoing, Role, Status, Write
 from gateway.store import messages, outbox, pairings, people, writes
 
+WITH_WORDS = ("reply", "answer", "notice", "notice_update", "warning", "tidied", "ask_edit")
+"""Kinds that say something of a space: nobody hears them who was taken out meanwhile. Cards look by themselves."""
+
 
 @dataclass(frozen=True)
 class Renderer:
@@ -24,6 +28,8 @@ class Renderer:
 
     def __call__(self, row: Outgoing) -> Rendered | None:
         """What to show, or None when there is nothing to say any more. What cannot be shown is said instead."""
+        if row.kind in WITH_WORDS and not self._is_let_in(row):
+            return None
         language = self._language(row)
         try:
             return self._rendered(row, language)
@@ -35,12 +41,16 @@ class Renderer:
         match row.kind:
             case "reply":
                 return self._reply(row)
-            case "notice":
+            case "notice" | "notice_update":
                 return self._notice(row, language)
+            case "tidied":
+                return tidytext.tidied(row, self._write(row), self._verbosity(row), language)
             case "card":
                 return self._card(row, language)
             case "card_update":
                 return self._card_update(row, language)
+            case "ask_edit":
+                return self._question(row, language)
             case "reminder":
                 return self._reminder(row, language)
             case "pairing":
@@ -61,6 +71,15 @@ class Renderer:
                 return Rendered(self._answer(row, language), aside=self._asked_elsewhere(row))
             case _:
                 return Rendered(words.text(f"say.{row.kind}", language, **row.values), aside=False)
+
+    def _is_let_in(self, row: Outgoing) -> bool:
+        """Whether the chat is still one of ours: it may have been taken out while this waited."""
+        with self.services.db.read() as rd:
+            known = people.chat(rd, row.chat)
+            if known is None:
+                return True  # a terminal
+            person = Person.parse(known.person) if known.private and known.person else Person(row.chat.platform, "")
+            return self.services.access.standing_in(rd, person, row.chat) is not Standing.STRANGER
 
     def _reply(self, row: Outgoing) -> Rendered | None:
         if row.message is None:
@@ -84,11 +103,22 @@ class Renderer:
         return words.text(key, language, **shown)
 
     def _notice(self, row: Outgoing, language: str) -> Rendered | None:
+        """With [Undo] where somebody who may decide reads it: one tap takes back what nobody asked about."""
+        unsaved, told = bool(row.values.get("unsaved")), self._writes(row)
+        if row.kind == "notice_update":
+            told = [write for write in told if not write.decided_by]  # the others have cards, which say it
+        rendered = notices.notice(told, self._verbosity(row), language, unsaved=unsaved)
+        in_force = any(write.status is Status.APPLIED and not write.decided_by for write in told)
+        if rendered is None or not in_force or row.chat.platform == "terminal" or not self._decides_here(row):
+            return rendered
+        if self._verbosity(row) == "off":
+            return rendered
+        return replace(rendered, buttons=((notices.button("undo", row, language),),))
+
+    def _verbosity(self, row: Outgoing) -> str:
         """A chat that does not belong to the space (any more) hears that something changed, without the words."""
         verbosity = self.services.settings.notifications(row.chat.platform)
-        if verbosity == "verbose" and not self._hears_words(row):
-            verbosity = "on"
-        return notices.notice(self._writes(row), verbosity, language, unsaved=bool(row.values.get("unsaved")))
+        return "on" if verbosity == "verbose" and not self._hears_words(row) else verbosity
 
     def _reminder(self, row: Outgoing, language: str) -> Rendered | None:
         with self.services.db.read() as rd:
@@ -133,26 +163,37 @@ class Renderer:
         write = self._write(row)
         if write is None or write.status is not Status.STAGED or not self._decides_here(row):
             return None
+        if write.kind == "skill":
+            return self._skill_card(write, row, language)
         return cardtext.card(write, row, self._around(write, row), language)
+
+    def _skill_card(self, write: Write, row: Outgoing, language: str) -> Rendered:
+        with self.services.db.read() as rd:
+            known = people.chat(rd, row.chat)
+            several = writes.count_staged(rd, write.space) > 1
+        elsewhere = known is not None and known.space != write.space
+        return skillcard.card(write, row, language, elsewhere=elsewhere, several=several)
 
     def _around(self, write: Write, row: Outgoing) -> cardtext.Around:
         """What a card says besides its write: the file as it is now, and what waits for the same yes."""
         with self.services.db.read() as rd:
             space = people.space(rd, write.space)
             known = people.chat(rd, row.chat)
-            several = len(writes.staged(rd, write.space)) > 1
+            several = writes.count_staged(rd, write.space) > 1
         elsewhere = known is not None and known.space != write.space
         try:
             doc = self.services.memory.read(space, write.target)
         except Refused:
             return cardtext.Around(elsewhere=elsewhere, several=several)
-        return cardtext.Around(self._budget(write, doc), cardtext.like(write, doc.texts), elsewhere, several)
+        return cardtext.Around(self._budget(write, doc), cardtext.conflict(write, doc.texts), elsewhere, several)
 
     def _budget(self, write: Write, doc: entries.Document) -> cardtext.Budget:
         limit, operations = self.services.settings.budget(write.target), notices.whole_operations(write)
         change = entries.apply(operations, doc, limit, batch=len(operations) > 1)
-        after = entries.chars(change.doc) if isinstance(change, entries.Applied) else None
-        return cardtext.Budget(entries.chars(doc), after, limit)
+        if not isinstance(change, entries.Applied):
+            return cardtext.Budget(entries.chars(doc), None, limit)
+        counts = len(doc.entries), len(change.doc.entries)
+        return cardtext.Budget(entries.chars(doc), entries.chars(change.doc), limit, counts)
 
     def _card_update(self, row: Outgoing, language: str) -> Rendered | None:
         write = self._write(row)
@@ -160,15 +201,28 @@ class Renderer:
             return None
         if write.status is Status.STAGED:
             return self._card(row, language)
-        if row.values.get("in_use"):
-            return cardtext.in_use(write, self._decider(write, row), language)
+        if row.values.get("in_use") and write.status is Status.APPLIED:
+            return cardtext.in_use(write, row, self._decider(write, row), language)
         if row.chat.platform == "terminal" and self._decided_by_command(write):
             return None  # the command's own answer says it, on the same screen
-        return cardtext.decided(write, row, self._decider(write, row), language)
+        decider = self._undoer(write, row) if write.status is Status.UNDONE else self._decider(write, row)
+        said = skillcard.decided if write.kind == "skill" else cardtext.decided
+        return said(write, row, decider, language)
+
+    def _question(self, row: Outgoing, language: str) -> Rendered | None:
+        """Asks for another text, as long as the write waits."""
+        write = self._write(row)
+        if write is None or write.status is not Status.STAGED or not self._decides_here(row):
+            return None
+        return cardtext.question(write, row, language)
 
     def _decider(self, write: Write, row: Outgoing) -> Decider:
         with self.services.db.read() as rd:
             return deciders.of(rd, self.services.access, self.services.freezer.zone, write, row.chat)
+
+    def _undoer(self, write: Write, row: Outgoing) -> Decider:
+        with self.services.db.read() as rd:
+            return deciders.of_undo(rd, self.services.access, self.services.freezer.zone, write, row.chat)
 
     def _decided_by_command(self, write: Write) -> bool:
         if write.decided_in is None:

@@ -18,7 +18,7 @@ from gateway.conversation.lanes import Kind, Lanes
 from gateway.conversation.language import language_of
 from gateway.conversation.turn import Turns
 from gateway.errors import NotAllowed, Refused
-from gateway.jobs import ReviewJob
+from gateway.jobs import Job
 from gateway.records import Done, Message, NewOutgoing, Role
 from gateway.store import messages, outbox, people
 from gateway.store.db import Reader, Transaction
@@ -33,7 +33,7 @@ class Router:
     services: Services
     turns: Turns
     said: Callable[[], None]
-    ring: Callable[[ReviewJob], Awaitable[None]]
+    ring: Callable[[Job], Awaitable[None]]
     lanes: Lanes = field(init=False)
 
     async def next_waiting(self, chat: Chat, roles: tuple[Role, ...]) -> Message | None:
@@ -115,8 +115,8 @@ class Router:
         standing = access.standing_in(tx, person, command.chat)
         return standing is not Standing.MEMBER or running.person in access.accounts(tx, person)
 
-    def _run(self, message: Message, name: str, rest: str) -> tuple[ReviewJob | None, bool]:
-        """The review to ring for, and whether a turn was ended."""
+    def _run(self, message: Message, name: str, rest: str) -> tuple[Job | None, bool]:
+        """The job to ring for, and whether a turn was ended."""
         try:
             said = self._act(message, name, rest)
         except Refused as refused:
@@ -130,7 +130,7 @@ class Router:
                 said.commit(tx)
             answer = NewOutgoing(
                 dedupe=f"command-{message.id}",
-                kind="answer",
+                kind=said.kind,
                 chat=message.chat,
                 space=message.space,
                 created_at=now,

@@ -23,34 +23,42 @@ DECIDING = {
     "skills diff": "skill",
 }
 """The commands that name waiting writes, and of which kind these are."""
+UNDOING = {"memory undo": "memory"}
+"""Those that name writes in force."""
 
 
 def suggest(
     db: Database, access: Access, person: Person, chat: Chat, command: str, typed: str
 ) -> Sequence[Suggestion]:
-    """The waiting writes that this person may decide here and whose id begins with what was typed last."""
-    if command not in DECIDING:
+    """The writes that this person may decide about here and whose id begins with what was typed last."""
+    if command not in DECIDING and command not in UNDOING:
         return ()
     *before, last = typed.split(" ")
     chosen = [word for word in before if word]
     with db.read() as rd:
-        staged = _decidable(rd, access, person, chat, DECIDING[command])
+        found = _decidable(rd, access, person, chat, command, last, MOST + len(chosen))
         language = language_of(rd, chat, access.settings)
     return [
         Suggestion(_label(write, language), " ".join((*chosen, str(write.id))))
-        for write in staged
-        if str(write.id).startswith(last) and str(write.id) not in chosen
+        for write in found
+        if str(write.id) not in chosen
     ][:MOST]
 
 
-def _decidable(rd: Reader, access: Access, person: Person, chat: Chat, kind: str) -> Sequence[Write]:
+def _decidable(
+    rd: Reader, access: Access, person: Person, chat: Chat, command: str, begins: str, most: int
+) -> Sequence[Write]:
     known = people.chat(rd, chat)
     if known is None or known.space is None:
         return ()
-    if access.standing(rd, person) is Standing.OWNER:
-        return writes.staged(rd, None if known.private else known.space, kind)
+    is_owner = access.standing(rd, person) is Standing.OWNER
     mine = known.private and known.person == person.key and access.may_decide(rd, person, known.space)
-    return writes.staged(rd, known.space, kind) if mine else ()
+    if not (is_owner or mine):
+        return ()
+    space = None if is_owner and known.private else known.space
+    if command in UNDOING:
+        return writes.in_force(rd, space, UNDOING[command], most, begins)
+    return writes.staged(rd, space, DECIDING[command], most, begins)
 
 
 def _label(write: Write, language: str) -> str:

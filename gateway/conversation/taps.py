@@ -4,13 +4,13 @@ import secrets
 from datetime import datetime, tzinfo
 
 from gateway import words
-from gateway.chat import Person, Tap
+from gateway.chat import Dialog, Person, Tap
 from gateway.conversation import deciders, pairing
 from gateway.conversation.access import Access
-from gateway.conversation.commands import deciding
+from gateway.conversation.commands import deciding, ledger
 from gateway.conversation.commands.call import Services
 from gateway.conversation.commands.deciding import Verdict
-from gateway.errors import NotAllowed, Refused
+from gateway.errors import AlreadyDecided, NotAllowed, Refused
 from gateway.memory import asking, cards
 from gateway.memory.writing import Decision, DecisionEnding
 from gateway.records import Message, NewOutgoing, Outgoing, Status, Write
@@ -21,7 +21,10 @@ DECISIONS = ("approve", "reject", "edit")
 FOR_ALL = {"approve_all": Verdict.APPROVE, "reject_all": Verdict.REJECT}
 QUESTIONS = ("ask_first", "remember_freely")
 PAIRING = ("allow", "ignore")
-ACTIONS = (*DECISIONS, *FOR_ALL, *QUESTIONS, *PAIRING, "use_now")
+ACTIONS = (*DECISIONS, *FOR_ALL, *QUESTIONS, *PAIRING, "use_now", "undo")
+NOTICES = ("notice", "notice_update")
+LONGEST_DIALOG = 4_000
+"""Characters that a dialog's field takes."""
 MOST_SESSIONS = 1_000
 
 
@@ -43,12 +46,16 @@ def check(rd: Reader, access: Access, tap: Tap) -> Outgoing:
         raise NotAllowed("tap.not_yours")
     if action in (*DECISIONS, *FOR_ALL) and row.write is None:
         raise NotAllowed("tap.unknown")
+    if action == "undo" and row.write is None and row.kind not in NOTICES:
+        raise NotAllowed("tap.unknown")
     return row
 
 
 def toast(rd: Reader, access: Access, zone: tzinfo, tap: Tap, row: Outgoing, language: str) -> str:
     """What to say at once of a tap that comes too late, "" for one that counts. Its card is shown again, too."""
     action, _, _ = _parse(tap.data)
+    if action == "undo":
+        return _toast_of_undo(rd, access, zone, row, language)
     if row.write is None or action not in (*DECISIONS, *FOR_ALL):
         return ""
     write = writes.get(rd, row.write)
@@ -62,8 +69,44 @@ def toast(rd: Reader, access: Access, zone: tzinfo, tap: Tap, row: Outgoing, lan
             return words.text("tap.rejected", language, who=decider.plain(language))
         case Status.EXPIRED:
             return words.text("tap.expired", language, when=decider.when)
+        case Status.UNDONE:
+            undoer = deciders.of_undo(rd, access, zone, write, row.chat)
+            return words.text("tap.undone", language, who=undoer.plain(language))
         case _:
             return words.text("tap.failed", language)
+
+
+def _toast_of_undo(rd: Reader, access: Access, zone: tzinfo, row: Outgoing, language: str) -> str:
+    told = _undoable(rd, row)
+    if any(write.status is Status.APPLIED for write in told):
+        return ""
+    undone = next((write for write in told if write.status is Status.UNDONE), None)
+    if undone is None:
+        return words.text("tap.not_in_force", language)
+    undoer = deciders.of_undo(rd, access, zone, undone, row.chat)
+    return words.text("tap.undone", language, who=undoer.plain(language))
+
+
+def _undoable(rd: Reader, row: Outgoing) -> list[Write]:
+    """What [Undo] of this row is about: a card's write; of a notice all that nobody was asked about."""
+    if row.write is not None:
+        return [writes.get(rd, row.write)]
+    told = writes.of_review(rd, *row.review) if row.review is not None else writes.of_message(rd, row.message or 0)
+    return [write for write in reversed(told) if not write.decided_by]
+
+
+def dialog(rd: Reader, row: Outgoing, language: str) -> Dialog | str:
+    """The dialog that asks for another text of a row's write. Raises Refused where it has no single text."""
+    assert row.write is not None
+    write = ledger.refuse_uneditable(writes.get(rd, row.write))
+    text = write.operations[0].content
+    if len(text) > LONGEST_DIALOG:
+        return words.text("edit.too_long", language, id=write.id)
+    return Dialog(
+        words.text("edit.title", language, id=write.id),
+        words.text("edit.label", language),
+        text,
+    )
 
 
 def _is_current(row: Outgoing, write: Write) -> bool:
@@ -82,7 +125,11 @@ def act(services: Services, message: Message) -> None:
     with services.db.read() as rd:
         row = outbox.get(rd, row_id)
     person = Person.parse(message.person)
-    if action in DECISIONS and row.write is not None:
+    if action == "undo":
+        _undo(services, row, person, message)
+    elif action == "edit" and not text and row.write is not None:
+        _ask_for_text(services, row, row.write, person, message)
+    elif action in DECISIONS and row.write is not None:
         _decide(services, action, row, row.write, person, message, text)
     elif action in FOR_ALL and row.write is not None:
         _decide_all(services, FOR_ALL[action], row, row.write, person, message)
@@ -137,21 +184,74 @@ def _decide(
         return
     if ending in (DecisionEnding.ALREADY, DecisionEnding.REDRAWN):
         _show_again(services, row, write)
+    if ending is DecisionEnding.EDITED and row.kind == "ask_edit":
+        _show_below(services, row, write, message)
+
+
+def _show_below(services: Services, row: Outgoing, write: int, message: Message) -> None:
+    """The card once more under the answer: the one that was redrawn may be far up by now."""
+    with services.db.write() as tx:
+        edited = writes.get(tx, write)
+        if edited.status is Status.STAGED:
+            cards.show_once_more(tx, edited, row.chat, f"tap-{message.id}", services.clock.now())
+
+
+def _ask_for_text(services: Services, row: Outgoing, write: int, person: Person, message: Message) -> None:
+    """Ask what a write should say, where the platform has no dialog that did."""
+    now = services.clock.now()
+    try:
+        with services.db.write() as tx:
+            ledger.refuse_uneditable(writes.get(tx, write))
+            outbox.put(
+                tx,
+                NewOutgoing(
+                    dedupe=f"tap-{message.id}",
+                    kind="ask_edit",
+                    chat=row.chat,
+                    space=row.space,
+                    created_at=now,
+                    write=write,
+                    values=ledger.question(person, now),
+                ),
+            )
+    except Refused as refused:
+        _say_refused(services, refused, row, message)
+
+
+def _undo(services: Services, row: Outgoing, person: Person, message: Message) -> None:
+    """Take back what a card or a notice told of, each write for itself. Their change says that it was done."""
+    with services.db.read() as rd:
+        told = _undoable(rd, row)
+    trouble: Refused | None = None
+    for write in told:
+        if write.status is not Status.APPLIED and (row.write is None or write.status is not Status.UNDONE):
+            continue
+        try:
+            undone = services.door(write).undo(write.id, person.key, message.id)
+            with services.db.write() as tx:
+                cards.undone(tx, undone, services.clock.now())  # for a skill, whose door knows of no notices
+        except AlreadyDecided:
+            if row.write is not None:
+                _show_again(services, row, write.id)
+        except Refused as refused:
+            trouble = trouble or refused
+    if trouble is not None:
+        _say_refused(services, trouble, row, message)
 
 
 def _decision(
     services: Services, action: str, row: Outgoing, write: int, person: Person, message: Message, text: str
 ) -> Decision:
+    with services.db.read() as rd:
+        door = services.door(writes.get(rd, write))
     match action:
         case "approve":
             seen = row.values.get("redrawn")
-            return services.memory.approve(
-                write, person.key, through=message.id, seen=seen if isinstance(seen, int) else None
-            )
+            return door.approve(write, person.key, through=message.id, seen=seen if isinstance(seen, int) else None)
         case "reject":
-            return services.memory.reject(write, person.key, through=message.id)
+            return door.reject(write, person.key, through=message.id)
         case _:
-            return services.memory.edit(write, text, person.key)
+            return door.edit(write, text, person.key)
 
 
 def _decide_all(

@@ -9,36 +9,22 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from gateway import policy
-from gateway.conversation import prompt
+from gateway.conversation import prompt, searching
 from gateway.errors import Refused
 from gateway.memory import asking, entries, snapshot
 from gateway.memory import tool as memory_tool
 from gateway.memory.proposals import Proposal
 from gateway.memory.writing import Memory
-from gateway.records import Hit, Message, Origin, Role, Session, Space, Target, ToolCall
+from gateway.records import Message, Origin, Role, Session, Space, Target, ToolCall
 from gateway.settings import Settings
+from gateway.skills import asking as skills_asking
+from gateway.skills import tool as skill_tool
+from gateway.skills.proposals import SkillProposal
 from gateway.store import search
 from gateway.store.db import Database
 
-SEARCH_HITS = 5
-SEARCH_HITS_MOST = 20
-
-_SEARCH_DEFINITION = {
-    "type": "function",
-    "function": {
-        "name": "session_search",
-        "description": "Search what was said in earlier conversations with this person. Newest hits first, "
-        "each with a snippet.",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "query": {"type": "string", "description": 'Words to find; "quotes" for an exact phrase.'},
-                "limit": {"type": "integer", "description": f"How many hits, at most {SEARCH_HITS_MOST}."},
-            },
-            "required": ["query"],
-        },
-    },
-}
+SKILLS = "skills"
+"""The toolset that holds the skill tool."""
 
 
 def definitions(targets: Sequence[Target], disabled_toolsets: Sequence[str]) -> str:
@@ -47,7 +33,9 @@ def definitions(targets: Sequence[Target], disabled_toolsets: Sequence[str]) -> 
     if targets and "memory" not in disabled_toolsets:
         offered.append(memory_tool.definition(tuple(targets)))
     if "session_search" not in disabled_toolsets:
-        offered.append(_SEARCH_DEFINITION)
+        offered.append(searching.DEFINITION)
+    if SKILLS not in disabled_toolsets:
+        offered.append(skill_tool.definition())
     return json.dumps(offered, ensure_ascii=False, separators=(",", ":")) if offered else ""
 
 
@@ -58,6 +46,8 @@ def guidance(targets: Sequence[Target], disabled_toolsets: Sequence[str]) -> tup
         said.append(memory_tool.guidance(tuple(targets)))
     if "session_search" not in disabled_toolsets:
         said.append(prompt.SEARCH_RULES)
+    if SKILLS not in disabled_toolsets:
+        said.append(skill_tool.GUIDANCE)
     return tuple(said)
 
 
@@ -102,6 +92,8 @@ class Toolbox:
             return self._remember(call, dedupe)
         if call.name == "session_search" and "session_search" not in self.disabled:
             return self._search(call)
+        if call.name == skill_tool.NAME and SKILLS not in self.disabled:
+            return self._skill(call, dedupe)
         return memory_tool.refusal(f"There is no tool named '{call.name[:40]}'.")
 
     def _remember(self, call: ToolCall, dedupe: str) -> str:
@@ -133,6 +125,32 @@ class Toolbox:
         )
         return self._breaker.answer(memory_tool.result(outcome))
 
+    def _skill(self, call: ToolCall, dedupe: str) -> str:
+        asked = skill_tool.parse(call.arguments)
+        if isinstance(asked, skill_tool.BadCall):
+            return skill_tool.bad_call(asked)
+        if isinstance(asked, skill_tool.View):
+            return self.memory.skills.view(self.space, asked)
+        with self.db.read() as rd:
+            approval_required = skills_asking.asks_first(rd, self.settings, self.space.id)
+        outcome = self.memory.skills.propose(
+            SkillProposal(
+                space=self.space,
+                name=asked.name,
+                operation=asked.operation,
+                origin=Origin.FOREGROUND,
+                dedupe=dedupe,
+                quotes=asked.quotes,
+                own=policy.own_words(self.seen, self.whose),
+                foreign=self._foreign(("memory", skill_tool.NAME)),
+                heard=self._heard(),
+                message=self.message.id,
+                session=self.session.id,
+                approval_required=approval_required,
+            )
+        )
+        return skill_tool.result(outcome)
+
     def _bad_call(self, bad: memory_tool.BadCall) -> str:
         limit = self.settings.budget(bad.target)
         try:
@@ -142,9 +160,12 @@ class Toolbox:
         shown = snapshot.shown(doc, limit, self.memory.vouched(self.space, bad.target))
         return memory_tool.bad_call(bad, shown, entries.chars(doc), limit)
 
-    def _foreign(self) -> tuple[str, ...]:
-        """Words of this turn that are not the person's own: quoted, forwarded, and what tools fetched."""
-        fetched = (said.text for said in self.results if said.tool != "memory")
+    def _foreign(self, ours: Collection[str] = ("memory",)) -> tuple[str, ...]:
+        """Words of this turn that are not the person's own: quoted, forwarded, and what tools fetched.
+
+        `ours` are the tools whose results are not foreign: a patch of a skill says again what the skill says.
+        """
+        fetched = (said.text for said in self.results if said.tool not in ours)
         return (*policy.foreign_words([self.message], self.whose), *fetched)
 
     def _heard(self) -> tuple[str, ...]:
@@ -154,33 +175,15 @@ class Toolbox:
         return policy.foreign_words([row for row in self.seen if row.id != self.message.id], self.whose)
 
     def _search(self, call: ToolCall) -> str:
-        arguments = _arguments(call.arguments)
-        query = arguments.get("query")
-        if not isinstance(query, str) or not query.strip():
-            return memory_tool.refusal("session_search needs a 'query' (text).")
-        limit = arguments.get("limit", SEARCH_HITS)
-        if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-            return memory_tool.refusal("'limit' must be a whole number from 1.")
+        asker = searching.Asker(self.space.id, self.settings.zone(), search.Context(self.session.id))
         with self.db.read() as rd:
-            hits = search.find(rd, self.space.id, query, min(limit, SEARCH_HITS_MOST) + 1)
-        hits = [hit for hit in hits if hit.message != self.message.id][: min(limit, SEARCH_HITS_MOST)]
-        return json.dumps({"success": True, "hits": [_shown(hit) for hit in hits]}, ensure_ascii=False)
+            return searching.result(rd, asker, _arguments(call.arguments))
 
 
 def ended_unsaved(rounds: Sequence[Message]) -> bool:
     """Whether the last memory call of a turn failed: then its person is told, whatever the model says."""
     results = [row.text for row in rounds if row.role is Role.TOOL and row.tool_name == "memory"]
     return bool(results) and _arguments(results[-1]).get("success") is False
-
-
-def _shown(hit: Hit) -> dict[str, object]:
-    return {
-        "session": hit.session,
-        "message": hit.message,
-        "role": hit.role,
-        "at": hit.at.isoformat(),
-        "snippet": hit.snippet,
-    }
 
 
 def _arguments(text: str) -> dict[str, object]:

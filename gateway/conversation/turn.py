@@ -19,7 +19,7 @@ from gateway.conversation.access import Access
 from gateway.conversation.committing import surely, to_its_end
 from gateway.conversation.freezing import Freezer
 from gateway.conversation.language import language_of
-from gateway.errors import ModelBusy, ModelRefused, StoreBusy
+from gateway.errors import ModelBusy, ModelRefused, Refused, StoreBusy
 from gateway.home import Home
 from gateway.jobs import ReviewJob
 from gateway.memory.writing import Memory
@@ -97,13 +97,13 @@ class Turns:
 
     async def _until_whole(self, message: Message) -> None:
         """Give the chat a moment to hand over the rest of a long paste or an album."""
-        come = -1
-        for _ in range(joining.MOST_MOMENTS):
+        come, in_vain = 0, 0
+        for _ in range(joining.MOST_LOOKS):
             found = await asyncio.to_thread(self._pieces, message)
-            if found in (None, come):
+            if found is None or in_vain == joining.looks(message):
                 return
-            come = found or 0
-            await asyncio.sleep(joining.MOMENT_SECONDS)
+            come, in_vain = found, in_vain + 1 if found == come else 1
+            await asyncio.sleep(joining.LOOK_SECONDS)
 
     def _pieces(self, message: Message) -> int | None:
         """How many further pieces of a message have come; None when no more can come."""
@@ -145,7 +145,16 @@ class Turns:
                 messages.finish(tx, message.id, Done.STOPPED, now)
                 return None
         failpoints.reach("turn.begun")
+        if session.turns == 0:
+            self._notice_hand_edits(message.space)
         return session.id
+
+    def _notice_hand_edits(self, space_id: int) -> None:
+        """What a new session reads that a person wrote by hand is a row of the ledger from now on."""
+        with self.db.read() as rd:
+            space = people.space(rd, space_id)
+        with suppress(Refused):
+            self.memory.notice_hand_edits(space)
 
     def begin_at_once(self, tx: Transaction, message: Message, now: datetime) -> bool:
         """Begin the turn of a message that is being kept, in that commit, if nothing has to be waited for or read.
@@ -173,8 +182,10 @@ class Turns:
         return self.settings.session.busy == "interrupt" and bool(messages.waiting_behind(tx, message))
 
     def _decline(self, tx: Transaction, message: Message, now: datetime) -> None:
-        """An album without a word: there is nothing in it that we can read."""
+        """An album without a word: there is nothing in it that we can read. Of its late parts nothing is said."""
         messages.finish(tx, message.id, Done.ANSWERED, now)
+        if joining.is_rest_of_album(tx, message):
+            return
         outbox.put(
             tx,
             NewOutgoing(

@@ -6,10 +6,15 @@ from gateway.settings import ModelChoice
 
 def warm_up(choice: ModelChoice) -> None:
     """Load what the model of this choice needs, in a process that forks one for each thought."""
-    if choice.provider != "offline":
-        from gateway.llm import openai
+    match choice.provider:
+        case "openai":
+            from gateway.llm import openai
 
-        openai.warm_up()
+            openai.warm_up()
+        case "anthropic":
+            from gateway.llm import anthropic
+
+            anthropic.warm_up()
 
 
 def build(choice: ModelChoice) -> Model:
@@ -18,11 +23,11 @@ def build(choice: ModelChoice) -> Model:
         from gateway.llm.offline import OfflineModel
 
         return OfflineModel()
+    where = {"base_url": choice.base_url, "api_key": choice.api_key}
+    if choice.provider == "anthropic":
+        from gateway.llm.anthropic import AnthropicModel
+
+        return AnthropicModel(choice.name, **where, timeout_seconds=choice.timeout_seconds)
     from gateway.llm.openai import OpenAIModel
 
-    return OpenAIModel(
-        choice.name,
-        base_url=choice.base_url,
-        api_key=choice.api_key,
-        timeout_seconds=choice.timeout_seconds,
-    )
+    return OpenAIModel(choice.name, **where, timeout_seconds=choice.timeout_seconds)

@@ -54,6 +54,15 @@ _REVIEW = "Background review:"
 """How a review's instruction begins (see memory/review.py); a person's message begins with its time."""
 
 
+_TIDY = "Memory tidy:"
+"""How the instruction of a tidy begins (see memory/tidying.py)."""
+
+
+def is_tidy(content: str) -> bool:
+    """Whether a user message asks to make a memory file smaller."""
+    return content.startswith(_TIDY)
+
+
 def is_review(content: str) -> bool:
     """Whether a user message is the instruction of a review."""
     return content.startswith(_REVIEW)

@@ -8,7 +8,7 @@ tools as the request defines them and believes only their results.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gateway.llm import hearing, noting, recalling, reviewing
+from gateway.llm import hearing, merging, noting, recalling, reviewing
 from gateway.llm.hearing import Ask, Chatter, Remember, Remove, Replace, Search
 from gateway.llm.reading import MEMORY, SEARCH, Turn
 from gateway.llm.recalling import Note
@@ -42,6 +42,8 @@ def answer(request: ModelRequest) -> ModelAnswer:
     turn = Turn.of(request)
     if hearing.is_review(turn.asked):
         return reviewing.answer(turn)
+    if hearing.is_tidy(turn.asked):
+        return merging.answer(turn)
     if turn.results:
         return _after_tools(turn)
     return _begin(turn)
@@ -183,12 +185,16 @@ def _report_failure(turn: Turn, tried: Mapping[str, Any], result: Mapping[str, A
 def _report_hits(turn: Turn, wish: Search, result: Mapping[str, Any]) -> ModelAnswer:
     if result.get("success") is False:
         return turn.say("search_failed", error=str(result.get("error", "")))
-    listed = result.get("hits")
-    hits = [hit for hit in listed if isinstance(hit, Mapping)][:MOST_HITS] if isinstance(listed, list) else []
+    hits = [hit for session in _items(result, "sessions") for hit in _items(session, "hits")][:MOST_HITS]
     if not hits:
         return turn.say("found_none", query=wish.query)
     lines = (f"- {str(hit.get('at', ''))[:10]}: {_one_line(str(hit.get('snippet', '')))}" for hit in hits)
     return ModelAnswer("\n".join((say("found", turn.language, query=wish.query), *lines)))
+
+
+def _items(result: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    listed = result.get(name)
+    return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
 
 
 def _one_line(text: str) -> str:

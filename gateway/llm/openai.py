@@ -1,23 +1,19 @@
 """Any endpoint that speaks chat completions: OpenAI, OpenRouter, Ollama, vLLM, llama.cpp, …
 
 The openai SDK does the HTTP, the key, the timeouts and the first retries; what a body and an answer look like
-is `wire`, which trusts nobody. The SDK takes most of a second to import, so a thread does that, at the first
-thought. No text of a server leaves this module: it may hold people's words, or the key.
+is `wire`, which trusts nobody, and what becomes of failures `server`. The SDK takes most of a second to import,
+so a thread does that, at the first thought. No text of a server leaves this module: it may hold people's words,
+or the key.
 """
 
 import asyncio
 import importlib
 import logging
-import ssl
-from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
-from email.utils import parsedate_to_datetime
-from functools import lru_cache
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from gateway import words
 from gateway.errors import ModelBusy, ModelRefused
-from gateway.llm import wire
+from gateway.llm import server, wire
 from gateway.ports import ModelAnswer, ModelRequest
 
 if TYPE_CHECKING:
@@ -26,15 +22,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
-MAX_RETRIES = 2
-REACH_SECONDS = 10.0
-CONNECT_SECONDS = 10.0
-MOST_BYTES = 16 * 1024 * 1024
-"""Of one response, whatever is in it."""
-DRAIN_SECONDS = 0.1
-"""How long the end of a finished stream is awaited, so that its connection can be used again."""
-DEFAULT_AFTER_SECONDS = 1.0
-MOST_AFTER_SECONDS = 3600.0
 
 
 class OpenAIModel:
@@ -55,30 +42,30 @@ class OpenAIModel:
         return self._name
 
     async def think(self, request: ModelRequest) -> ModelAnswer:
-        """Ask once (and again a little later, as often as MAX_RETRIES says). See `ports.Model`."""
+        """Ask once (and again a little later, as often as `server.MAX_RETRIES` says). See `ports.Model`."""
         client = await self._client()
         try:
             # The client's own timeout begins anew with every byte; this one ends a server that trickles.
-            async with asyncio.timeout(self._timeout_seconds * (MAX_RETRIES + 1)):
+            async with asyncio.timeout(self._timeout_seconds * (server.MAX_RETRIES + 1)):
                 return await self._ask(client, request)
         except TimeoutError:
             raise ModelBusy("the model's server did not finish its answer in time") from None
 
     async def reach(self) -> str:
         """For `doctor`: "" when the endpoint answers, else what to check."""
-        client = (await self._client()).with_options(timeout=REACH_SECONDS, max_retries=0)
+        client = (await self._client()).with_options(timeout=server.REACH_SECONDS, max_retries=0)
         import openai
 
         try:
-            async with asyncio.timeout(REACH_SECONDS):
+            async with asyncio.timeout(server.REACH_SECONDS):
                 listed = await client.get("/models", cast_to=object, options={"headers": self._headers()})
         except openai.APIStatusError as error:
             trouble = _from_status(error)
-            hint = _said(trouble.hint) if isinstance(trouble, ModelRefused) else "Try again later."
+            hint = server.said(trouble.hint) if isinstance(trouble, ModelRefused) else "Try again later."
             return f"The model's server answered {error.status_code}. {hint}"
         except (openai.APIError, TimeoutError):
-            return f"The model's server does not answer. {_said('hint.address')}"
-        return "" if isinstance(listed, dict) else f"What answers is no model server. {_said('hint.address')}"
+            return f"The model's server does not answer. {server.said('hint.address')}"
+        return "" if isinstance(listed, dict) else f"What answers is no model server. {server.said('hint.address')}"
 
     async def close(self) -> None:
         client, self._made = self._made, None
@@ -100,10 +87,12 @@ class OpenAIModel:
             api_key=self._api_key or "none",
             admin_api_key="",
             base_url=self._base_url,
-            timeout=openai.Timeout(self._timeout_seconds, connect=min(CONNECT_SECONDS, self._timeout_seconds)),
-            max_retries=MAX_RETRIES,
+            timeout=openai.Timeout(
+                self._timeout_seconds, connect=min(server.CONNECT_SECONDS, self._timeout_seconds)
+            ),
+            max_retries=server.MAX_RETRIES,
             default_headers=not_sent,
-            http_client=openai.DefaultAsyncHttpx2Client(verify=_tls()),
+            http_client=openai.DefaultAsyncHttpx2Client(verify=server.tls()),
         )
 
     def _headers(self) -> Any:
@@ -134,7 +123,7 @@ class OpenAIModel:
                 raise ModelBusy("the model's server cannot be reached", after=2.0) from None
             except openai.APIError:
                 raise ModelBusy("the model's server sent what is no answer") from None
-            except _wire_errors():
+            except server.wire_errors():
                 raise ModelBusy("the model's server broke off in the middle of its answer") from None
             else:
                 if extras is not self._extras:
@@ -159,7 +148,7 @@ class OpenAIModel:
         )
         async with stream:
             await _read(stream.response.aiter_bytes(), assembly)
-        return _checked(assembly)
+        return server.checked(assembly)
 
 
 async def _read(chunks: AsyncIterator[bytes], assembly: wire.Assembly) -> None:
@@ -169,35 +158,13 @@ async def _read(chunks: AsyncIterator[bytes], assembly: wire.Assembly) -> None:
         for document in reader.feed(chunk):
             assembly.take(document)
         if reader.done:
-            return await _drain(chunks)
-        if assembly.full or reader.size > MOST_BYTES:
+            return await server.drain(chunks)
+        if assembly.full or reader.size > server.MOST_BYTES:
             return None
     for document in reader.rest():
         assembly.take(document)
     assembly.ended = assembly.ended or bool(reader.whole)
     return None
-
-
-async def _drain(chunks: AsyncIterator[bytes]) -> None:
-    """Read what follows the end, so that the connection is used again, if it comes at once."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(DRAIN_SECONDS):
-            async for _ in chunks:
-                pass
-
-
-def _checked(assembly: wire.Assembly) -> ModelAnswer:
-    """The answer, if it is one."""
-    if assembly.error is not None:
-        raise _trouble(_status_inside(assembly.error), after=1.0)
-    if not assembly.understood:
-        raise ModelBusy("the model's server sent what is no chat completion")
-    if not (assembly.ended or assembly.full):
-        raise ModelBusy("the model's server broke off in the middle of its answer")
-    answer = assembly.answer()
-    if not (answer.text.strip() or answer.tool_calls):
-        raise ModelBusy("the model answered with nothing")
-    return answer
 
 
 # -- errors --------------------------------------------------------------------------------------------
@@ -207,23 +174,7 @@ def warm_up() -> None:
     """Load what a first thought has to load: for a process that forks one for each thought."""
     for module in ("openai", "anyio._backends._asyncio"):
         importlib.import_module(module)
-    _tls()
-
-
-@lru_cache(maxsize=1)
-def _tls() -> ssl.SSLContext:
-    """Whom to trust, read once: it takes longer than an answer of a near server."""
-    import httpx2
-
-    return httpx2.create_ssl_context()
-
-
-def _wire_errors() -> tuple[type[Exception], ...]:
-    """What reading a response can raise below the SDK, which maps only what happens before it."""
-    import anyio
-    import httpx2
-
-    return (httpx2.HTTPError, httpx2.StreamError, ssl.SSLError, anyio.EndOfStream)
+    server.tls()
 
 
 def _without_refused(extras: dict[str, Any], error: "openai.APIStatusError") -> dict[str, Any] | None:
@@ -238,41 +189,7 @@ def _without_refused(extras: dict[str, Any], error: "openai.APIStatusError") -> 
     return None
 
 
-def _said(hint: str) -> str:
-    """A hint for `doctor`, which speaks English."""
-    return words.text(hint, "en")
-
-
 def _from_status(error: "openai.APIStatusError") -> ModelBusy | ModelRefused:
     if error.code == "insufficient_quota":
         return ModelRefused(error.status_code, "hint.credit")
-    return _trouble(error.status_code, after=_retry_after(error.response.headers))
-
-
-def _trouble(status: int, *, after: float) -> ModelBusy | ModelRefused:
-    """Our error for a status: refused where asking again cannot help."""
-    if status in (408, 409, 425, 429):
-        return ModelBusy(f"the model's server asks us to wait ({status})", after=after)
-    if not 300 <= status < 500:
-        return ModelBusy(f"the model's server has trouble of its own ({status})", after=after)
-    hints = {401: "hint.key", 402: "hint.credit", 403: "hint.key", 404: "hint.address"}
-    return ModelRefused(status, hints.get(status, "hint.address" if status < 400 else "hint.request"))
-
-
-def _status_inside(error: Mapping[str, Any]) -> int:
-    """The HTTP status that an error inside a 200 means; 500 where it names none."""
-    code = error.get("code")
-    return code if isinstance(code, int) and 300 <= code < 600 else 500
-
-
-def _retry_after(headers: Mapping[str, str]) -> float:
-    """How long the server asks us to wait: seconds, or an HTTP date counted from the server's own clock."""
-    said = headers.get("retry-after", "")
-    try:
-        seconds = float(said)
-    except ValueError:
-        try:
-            seconds = (parsedate_to_datetime(said) - parsedate_to_datetime(headers.get("date", ""))).total_seconds()
-        except (TypeError, ValueError):
-            return DEFAULT_AFTER_SECONDS
-    return min(seconds, MOST_AFTER_SECONDS) if seconds > 0 else DEFAULT_AFTER_SECONDS
+    return server.trouble(error.status_code, after=server.retry_after(error.response.headers))

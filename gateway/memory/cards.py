@@ -119,6 +119,25 @@ def update(tx: Transaction, write: Write, word: str, at: datetime) -> bool:
     return bool(cards)
 
 
+def undone(tx: Transaction, write: Write, at: datetime) -> None:
+    """Put it on the cards and the notice of a write that it was taken back."""
+    update(tx, write, "undone", at)
+    for notice in outbox.notices_of(tx, write):
+        outbox.put(
+            tx,
+            NewOutgoing(
+                dedupe=f"write-{write.id}-undone-{notice.id}",
+                kind="notice_update",
+                chat=notice.chat,
+                space=write.space,
+                created_at=at,
+                message=notice.message,
+                review=notice.review,
+                edits=notice.id,
+            ),
+        )
+
+
 def show_again(tx: Transaction, write: Write, tapped: Outgoing, at: datetime) -> None:
     """Change a card to what is true by now, unless a change of it that says so has arrived or is on its way.
 
@@ -143,8 +162,27 @@ def show_again(tx: Transaction, write: Write, tapped: Outgoing, at: datetime) ->
     )
 
 
+def show_once_more(tx: Transaction, write: Write, chat: Chat, dedupe: str, at: datetime) -> None:
+    """One more card for a staged write, below what was said since the first."""
+    outbox.put(
+        tx,
+        NewOutgoing(
+            dedupe=dedupe,
+            kind="card",
+            chat=chat,
+            space=write.space,
+            created_at=at,
+            message=write.message,
+            write=write.id,
+            values={"redrawn": write.redrawn},
+        ),
+    )
+
+
 def _is_true(update: Outgoing, write: Write) -> bool:
     """Whether this change was put when the write was as it is now."""
+    if write.undone_at is not None and update.created_at < write.undone_at:
+        return False
     if write.decided_at is not None and update.created_at < write.decided_at:
         return False
     return update.values.get("redrawn") == write.redrawn or bool(update.values.get("in_use"))

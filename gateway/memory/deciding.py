@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from gateway.decisions import Decision as Decision
 from gateway.decisions import DecisionEnding as DecisionEnding
 from gateway.decisions import as_it_stands
-from gateway.errors import Refused
+from gateway.errors import NotFound, Refused
 from gateway.memory import cards, entries, proposals
 from gateway.memory.files import File, Files, glued_in
 from gateway.records import Action, Operation, Space, Status, Write
 from gateway.store import people, textfile, writes
+from gateway.store.writerows import UNREADABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ class Decisions:
         return expired
 
     def _approve(self, space: Space, write: Write, by: str, through: int | None) -> Decision:
+        if write.reason == UNREADABLE:
+            return self._fail(write, UNREADABLE, by, through)
         file = self.files.read(space, write.target)
         refused, _ = proposals.scanned(write.operations)
         if refused:
@@ -117,6 +120,7 @@ class Decisions:
                 after_hash=textfile.sha256(entries.render(change.doc)),
                 before=entries.JOINT.join(change.before),
                 after=entries.JOINT.join(change.after),
+                places=change.places,
             )
         if approved:
             self.files.finish(space)
@@ -162,4 +166,6 @@ class Decisions:
     def _write_and_space(self, id: int) -> tuple[Write, Space]:
         with self.files.db.read() as rd:
             write = writes.get(rd, id)
+            if write.kind != "memory":
+                raise NotFound("write.unknown", id=id)
             return write, people.space(rd, write.space)

@@ -72,6 +72,8 @@ class Applied:
     after: tuple[str, ...]
     unreadable: bool = False
     """True when what it takes away holds bytes that only the file itself can keep."""
+    places: tuple[int, ...] = ()
+    """At which place each of `before` stood when it was taken away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,22 @@ def apply(
     changed = Document(tuple(draft.finished_parts()))
     if limit is not None and (full := _too_big(operations, doc, changed, limit, batch)):
         return full
-    return Applied(changed, tuple(draft.before), tuple(draft.after), draft.unreadable)
+    return Applied(changed, tuple(draft.before), tuple(draft.after), draft.unreadable, tuple(draft.places))
+
+
+def insert(doc: Document, text: str, place: int) -> Document:
+    """The document with one more entry, before the one that is at this place now; else at its end."""
+    parts = list(doc.parts)
+    filled = [number for number in range(0, len(parts), 2) if not _is_blank(parts[number])]
+    draft = _Draft(parts, _NOTHING_GLUED)
+    if place >= len(filled):
+        draft.do(Operation(Action.ADD, text))
+        return Document(tuple(draft.finished_parts()))
+    at, line_end = filled[place], draft.line_end
+    mark = "\ufeff" if at == 0 and parts[0].startswith("\ufeff") else ""
+    new = mark + text.replace("\n", line_end) + line_end
+    parts[at : at + 1] = [new, "§" + line_end, parts[at].removeprefix(mark)]
+    return Document(tuple(parts))
 
 
 def pinned(operations: Sequence[Operation], before: Sequence[str]) -> tuple[Operation, ...]:
@@ -232,6 +249,7 @@ class _Draft:
         self.glued = glued
         self.before: list[str] = []
         self.after: list[str] = []
+        self.places: list[int] = []
         self.touched = False
         self.unreadable = False
         self.line_end = _line_end("".join(parts))
@@ -275,7 +293,7 @@ class _Draft:
     def _replace(self, place: int, content: str) -> None:
         old = _shown(self.parts[place])
         if content == old:
-            self.before.append(old)
+            self._note(place)
             self.after.append(content)
             return
         if content in self._texts():
@@ -297,8 +315,12 @@ class _Draft:
         self._changed()
 
     def _take(self, place: int) -> None:
-        self.before.append(_shown(self.parts[place]))
+        self._note(place)
         self.unreadable = self.unreadable or _bad_bytes(self.parts[place]) > 0
+
+    def _note(self, place: int) -> None:
+        self.before.append(_shown(self.parts[place]))
+        self.places.append(sum(not _is_blank(part) for part in self.parts[:place:2]))
 
     def _changed(self, put_in: str = "") -> None:
         self.touched = True
@@ -348,12 +370,12 @@ def _find(parts: Sequence[str], old_text: str) -> int | NoMatch | Matches:
     whole = [place for place, text in places.items() if text == old_text]
     if whole:
         return whole[0]
-    alike = _alike(old_text)
-    loosely = {place: _alike(text) for place, text in places.items()} if alike else {}
+    form = alike(old_text)
+    loosely = {place: alike(text) for place, text in places.items()} if form else {}
     found = (
         [place for place, text in places.items() if old_text in text]
-        or [place for place, text in loosely.items() if text == alike]
-        or [place for place, text in loosely.items() if alike in text]
+        or [place for place, text in loosely.items() if text == form]
+        or [place for place, text in loosely.items() if form in text]
     )
     if not found:
         return NoMatch(old_text)
@@ -365,7 +387,7 @@ _QUOTES = dict.fromkeys(map(ord, "‘’‚‛′`´ʼ"), "'") | dict.fromkeys(m
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−－"), "-")
 
 
-def _alike(text: str) -> str:
+def alike(text: str) -> str:
     """A form in which a model's plain copy equals the typographic original. Case still counts."""
     plain = unicodedata.normalize("NFKC", text.translate(_QUOTES | _DASHES)).translate(_QUOTES | _DASHES)
     return " ".join(plain.split())

@@ -1,12 +1,14 @@
 """The memory files on disk, and what the ledger knows of them.
 
 Changing one has two halves with a kill possible between any two steps: a transaction says `approved`, with the
-file's hash as it is and as it will be; then `Files.finish` replaces the file and says `applied`. The same
-`finish` runs after every approval and after every crash, so there is no second way to get it wrong.
+file's hash as it is and as it will be; then `Files.finish` replaces the file and says `applied`. An undo goes the
+same way: `undone`, then the file. The same `finish` runs after every approval, every undo and every crash, so there
+is no second way to get it wrong.
 """
 
 import contextlib
 import logging
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,9 +16,9 @@ from pathlib import Path
 
 from gateway import failpoints
 from gateway.chat import Chat
-from gateway.errors import NotAllowed, NotFound
+from gateway.errors import NotAllowed, NotFound, StoreBusy
 from gateway.home import Home
-from gateway.memory import cards, entries, snapshot
+from gateway.memory import cards, entries, snapshot, undos
 from gateway.memory.entries import Document
 from gateway.ports import Clock
 from gateway.records import (
@@ -32,13 +34,14 @@ from gateway.records import (
     Write,
 )
 from gateway.settings import Settings
-from gateway.store import messages, sessions, textfile, writes
+from gateway.store import messages, sessions, textfile, undoing, writes
 from gateway.store.db import Database
 from gateway.store.transaction import Reader, Transaction
 
 log = logging.getLogger(__name__)
 
 LOCK_SECONDS = 10.0
+NOTICE_SECONDS = 0.05
 
 
 @dataclass(frozen=True)
@@ -82,39 +85,76 @@ class Files:
         return File(path, textfile.read(path))
 
     @contextlib.contextmanager
-    def locked(self, space: Space) -> Iterator[int]:
+    def locked(self, space: Space, seconds: float = LOCK_SECONDS) -> Iterator[int]:
         """Be the only one who changes this space's files; what a crash left half done is finished first.
 
         Gives how many writes that were.
         """
-        with textfile.lock(self.home.space_lock(space.name), LOCK_SECONDS):
+        with textfile.lock(self.home.space_lock(space.name), seconds):
             yield self.finish(space)
 
     def finish(self, space: Space) -> int:
-        """Carry out every approved write of this space, oldest first, under its lock. Returns how many ended.
+        """Carry out every approved write of this space, oldest first, then every undo, under its lock. How many.
 
-        Each ends applied, or failed when the file is neither what it was nor what it should become. One whose
+        Each write ends applied, or failed when the file is neither what it was nor what it should become. One whose
         file cannot be read now waits until it can, and nothing else waits for it.
         """
         with self.db.read() as rd:
             waiting = [
                 write for write in writes.unfinished(rd) if write.space == space.id and write.kind == "memory"
             ]
-        return sum(self._finish(space, write) for write in waiting)
+            taken_back = [write for write in undoing.due(rd, "memory") if write.space == space.id]
+        ended = sum(self._finish(space, write) for write in waiting)
+        return ended + sum(self._put_back(space, write) for write in taken_back)
 
     def notice_hand_edit(self, tx: Transaction, space: Space, target: Target, file: File) -> None:
         """Record what somebody changed in a file since hikae last knew it."""
         known = writes.known_file(tx, space.id, target) or KnownFile(textfile.sha256(b""), "")
         if known.sha256 == file.sha256:
             return
-        if operations := edits_between(entries.parse(known.text).texts, file.doc.texts):
-            writes.born(tx, self._hand_edit(space, target, operations, known.sha256, file))
+        was = entries.parse(known.text).texts
+        if operations := edits_between(was, file.doc.texts):
+            writes.born(tx, self._hand_edit(space, target, operations, was, known.sha256, file))
         self._know(tx, space, target, file.data)
 
+    def notice_hand_edits(self, space: Space, wait_seconds: float = NOTICE_SECONDS) -> bool:
+        """Record what was edited by hand in a space; False where somebody holds its lock: later, then.
+
+        Cheap where nothing was: a read and a hash of each file, without a lock.
+        """
+        if not any(self._is_news(space, target) for target in self.targets(space)):
+            return True
+        try:
+            with self.locked(space, wait_seconds):
+                for target in self.targets(space):
+                    with contextlib.suppress(textfile.Unreadable):
+                        file = self.read(space, target)
+                        with self.db.write() as tx:
+                            self.notice_hand_edit(tx, space, target, file)
+        except StoreBusy:
+            return False
+        return True
+
+    def _is_news(self, space: Space, target: Target) -> bool:
+        try:
+            file = self.read(space, target)
+        except textfile.Unreadable:
+            return False
+        with self.db.read() as rd:
+            known = writes.known_file(rd, space.id, target)
+        return file.sha256 != (known.sha256 if known is not None else textfile.sha256(b""))
+
     def _hand_edit(
-        self, space: Space, target: Target, operations: tuple[Operation, ...], was: str, file: File
+        self,
+        space: Space,
+        target: Target,
+        operations: tuple[Operation, ...],
+        texts: Sequence[str],
+        was: str,
+        file: File,
     ) -> NewWrite:
         at = self.clock.now()
+        gone = [operation.old_text for operation in operations if operation.old_text]
         return NewWrite(
             space=space.id,
             target=target,
@@ -126,8 +166,9 @@ class Files:
             created_at=at,
             before_hash=was,
             after_hash=file.sha256,
-            before=entries.JOINT.join(operation.old_text for operation in operations if operation.old_text),
+            before=entries.JOINT.join(gone),
             after=entries.JOINT.join(operation.content for operation in operations if operation.content),
+            places=undos.places_of(gone, texts),
         )
 
     def _know(self, tx: Transaction, space: Space, target: Target, data: bytes) -> None:
@@ -197,6 +238,42 @@ class Files:
         failpoints.reach("write.applied")
         log.info("write.applied", extra={"write": write.id, "origin": write.origin.value})
 
+    def _put_back(self, space: Space, write: Write) -> bool:
+        """Take an undone write out of its file. One whose file is closed to us waits until it is not."""
+        failpoints.reach("undo.begun")
+        try:
+            file = self.read(space, write.target)
+            reason, data = self._taken_back(space, write, file)
+        except (textfile.Unreadable, textfile.Unwritable):
+            return False
+        failpoints.reach("undo.replaced")
+        with self.db.write() as tx:
+            if undoing.done(tx, write.id, reason):
+                self._know(tx, space, write.target, data)
+                cards.undone(tx, write, self.clock.now())
+        failpoints.reach("undo.done")
+        log.info("write.undone", extra={"write": write.id, "reason": reason})
+        return True
+
+    def _taken_back(self, space: Space, write: Write, file: File) -> tuple[str, bytes]:
+        """Why it could not be taken out ("" when it was), and the file as it is then."""
+        if file.sha256 == write.undo_after_hash:
+            return "", file.data
+        is_as_begun = file.sha256 == write.undo_before_hash
+        back = undos.way_back(write, file.doc, None)
+        if not is_as_begun:  # somebody was faster by hand: what they wrote stays, and is noticed before
+            with self.db.write() as tx:
+                self.notice_hand_edit(tx, space, write.target, file)
+                if isinstance(back, undos.Back):
+                    undoing.aim(tx, write.id, file.sha256, textfile.sha256(entries.render(back.doc)))
+        if not isinstance(back, undos.Back):
+            return ("" if isinstance(back, undos.NothingToDo) else "undo.changed"), file.data
+        if back.unreadable:
+            self._set_aside(write, file)
+        data = entries.render(back.doc)
+        textfile.replace(file.path, data)
+        return "", data
+
     def _failed(self, write: Write, reason: str, values: Mapping[str, object]) -> None:
         """An approved write that cannot be done any more is said, on its card or on a new one."""
         with self.db.write() as tx:
@@ -221,9 +298,9 @@ def glued_in(rd: Reader, space: Space, target: Target, doc: Document) -> Mapping
     """The entries that lost the separator to what a person put under them (`entries.glued`)."""
     if not any("\n" in text for text in doc.texts):
         return {}
-    rows = writes.sources(rd, space.id, target)
-    ours = _texts(row.after for row in rows if row.origin is not Origin.HAND_EDIT)
-    return entries.glued(doc, ours, _texts(row.after for row in rows))
+    rows = writes.put_in(rd, space.id, target)
+    ours = _texts(after for origin, _, after in rows if origin != Origin.HAND_EDIT)
+    return entries.glued(doc, ours, _texts(after for _, _, after in rows))
 
 
 def vouched_in(rd: Reader, space: Space, target: Target, doc: Document, limit: int) -> frozenset[str]:
@@ -231,23 +308,35 @@ def vouched_in(rd: Reader, space: Space, target: Target, doc: Document, limit: i
     odd = snapshot.hidden(doc, limit)
     if not odd:
         return frozenset()
-    rows = writes.sources(rd, space.id, target)
-    return _texts(row.after for row in rows if row.decided_by).intersection(odd)
+    rows = writes.put_in(rd, space.id, target)
+    return _texts(after for _, by, after in rows if by).intersection(odd)
 
 
 def edits_between(before: Sequence[str], after: Sequence[str]) -> tuple[Operation, ...]:
     """What a hand edit did, entry by entry: one entry that gave way to one other was replaced."""
-    was, now = frozenset(before), frozenset(after)
-    gone = [text for text in before if text not in now]
-    new = [text for text in after if text not in was]
+    gone, new = _more(before, after), _more(after, before)
     if len(gone) == len(new) == 1:
         return (Operation(Action.REPLACE, new[0], gone[0]),)
     removed = tuple(Operation(Action.REMOVE, old_text=text) for text in gone)
     return removed + tuple(Operation(Action.ADD, text) for text in new)
 
 
+def _more(texts: Sequence[str], than: Sequence[str]) -> list[str]:
+    """The texts that the other list lacks, counted; of equal ones the last."""
+    left, found = Counter(than), []
+    for text in texts:
+        if left[text]:
+            left[text] -= 1
+        else:
+            found.append(text)
+    return found
+
+
 def _texts(joined: Iterable[str]) -> frozenset[str]:
-    return frozenset(text for texts in joined for text in entries.split_texts(texts))
+    """All texts of undo data. Most of it is one entry."""
+    return frozenset(
+        text for texts in joined for text in (entries.split_texts(texts) if "§" in texts else (texts,))
+    )
 
 
 def said_in(rd: Reader, write: Write) -> Chat | None:

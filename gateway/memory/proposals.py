@@ -245,7 +245,7 @@ def unkept(writes: Sequence[Write]) -> tuple[Write, ...]:
 def _went_in(full: Write, later: Sequence[Write]) -> bool:
     puts_in = [write for write in later if any(operation.content for operation in write.operations)]
     good = (Status.STAGED, Status.APPROVED, Status.APPLIED)
-    return any(write.target is full.target and write.status in good for write in puts_in)
+    return any(write.about == full.about and write.status in good for write in puts_in)
 
 
 # -- a staged write at the moment of its approval -----------------------------------------------------------

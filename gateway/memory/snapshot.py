@@ -21,6 +21,8 @@ _TITLES = {
 }
 _OPENING = re.compile(r"[<\[(|#@＜［（｜＃](?! )")
 _RUN_OF_RULES = re.compile("[═━=]{2,}")
+NEARLY_FULL_PERCENT = 80
+"""From here on the model is told, and the file is tidied."""
 _SHOWN_BUDGETS = 2
 """Of a file over this many times its budget only the top is shown."""
 

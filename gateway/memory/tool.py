@@ -240,7 +240,6 @@ def _or(names: Sequence[str]) -> str:
 
 # -- what the model is answered ----------------------------------------------------------------------------
 
-_HINT_PERCENT = 80
 _CONSOLIDATE = (
     "Consolidate now: use 'replace' to merge overlapping entries into shorter ones or 'remove' stale or less "
     "important entries (see current_entries below), then retry this add — all in this turn."
@@ -294,7 +293,7 @@ def _success(outcome: Outcome) -> dict[str, object]:
 
 def _hint(outcome: Outcome) -> str:
     percent = snapshot.percent(outcome.chars, outcome.limit)
-    if percent < _HINT_PERCENT:
+    if percent < snapshot.NEARLY_FULL_PERCENT:
         return ""
     return f" Memory is {percent}% full: merge overlapping entries or remove stale ones soon."
 

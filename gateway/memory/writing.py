@@ -5,6 +5,7 @@ is carried out by `files`, which also finishes it after a kill. Decisions of peo
 Locks are taken in the order space, database.
 """
 
+import contextlib
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from gateway import failpoints, policy
 from gateway.chat import Chat
 from gateway.errors import Refused
 from gateway.home import Home
-from gateway.memory import cards, entries, proposals, reading, review
+from gateway.memory import cards, entries, proposals, reading, review, tracing
 from gateway.memory.deciding import Decision as Decision
 from gateway.memory.deciding import DecisionEnding as DecisionEnding
 from gateway.memory.deciding import Decisions
@@ -25,6 +26,8 @@ from gateway.memory.proposals import Judgement
 from gateway.memory.proposals import Outcome as Outcome
 from gateway.memory.proposals import Proposal as Proposal
 from gateway.memory.reading import FileWarning as FileWarning
+from gateway.memory.tidiness import Tidies
+from gateway.memory.undoing import Undoings
 from gateway.ports import Clock
 from gateway.records import (
     Action,
@@ -40,7 +43,9 @@ from gateway.records import (
     Write,
 )
 from gateway.settings import Settings
-from gateway.store import outbox, people, reviews, textfile, usage, writes
+from gateway.skills.editing import Skills
+from gateway.skills.proposals import SkillProposal
+from gateway.store import outbox, people, reviews, textfile, undoing, usage, writes
 from gateway.store.db import Database
 from gateway.store.transaction import Reader, Transaction
 
@@ -66,6 +71,9 @@ class Memory:
         self._settings = settings
         self._files = Files(db, home, clock, settings)
         self._decisions = Decisions(self._files)
+        self.skills = Skills(db, home, clock, settings, cards)
+        """The door to skills: a review changes both in one commit."""
+        self._undoings = Undoings(self._files)
 
     # -- looking -----------------------------------------------------------------------------------------
 
@@ -97,6 +105,14 @@ class Memory:
     def pending_texts(self, space: Space) -> tuple[str, ...]:
         """What waits for a yes and may be shown to a review."""
         return reading.pending_texts(self._files, space)
+
+    def find(self, space: Space, text: str) -> tuple[tuple[Target, entries.Entry], ...]:
+        """The entries that a text means; see `tracing.find`."""
+        return tracing.find(self._files, space, text)
+
+    def trace(self, space: Space, id: str) -> tracing.Traced:
+        """The entry with this id and the writes that made it what it is. Raises NotFound."""
+        return tracing.trace(self._files, space, id)
 
     # -- proposing ---------------------------------------------------------------------------------------
 
@@ -161,6 +177,7 @@ class Memory:
                     before_hash=_sha256(doc),
                     after_hash=_sha256(change.doc),
                     after=entries.JOINT.join(change.after),
+                    places=change.places,
                     decided_by=proposal.by,
                     decided_in=proposal.message if proposal.by else None,
                 )
@@ -206,6 +223,7 @@ class Memory:
         claim: ReviewClaim,
         wanted: Sequence[Proposal],
         *,
+        skills: Sequence[SkillProposal] = (),
         used: Sequence[Usage] = (),
         chat: Chat | None = None,
         reply_to: str = "",
@@ -219,13 +237,14 @@ class Memory:
             with self._db.write() as tx:
                 if not reviews.finish(tx, claim.session, claim.turn, claim.claim, self._clock.now()):
                     return False
-                rows = self._bear_all(tx, claim.space, wanted)
+                rows = [*self._bear_all(tx, claim.space, wanted), *self.skills.bear_all(tx, skills)]
                 for one in used:
                     usage.add(tx, one)
                 if chat is not None and any(row.status is not Status.STAGED for row in rows):
                     outbox.put(tx, self._notice(claim, chat, reply_to))
             failpoints.reach("review.committed")
             self._files.finish(claim.space)
+            self.skills.finish(claim.space)
         return True
 
     def _bear_all(self, tx: Transaction, space: Space, wanted: Sequence[Proposal]) -> list[Write]:
@@ -253,6 +272,13 @@ class Memory:
             reply_to=reply_to,
         )
 
+    # -- tidying -----------------------------------------------------------------------------------------
+
+    @property
+    def tidies(self) -> Tidies:
+        """Making files smaller: when, and what becomes of it."""
+        return Tidies(self._files)
+
     # -- deciding ----------------------------------------------------------------------------------------
 
     def approve(self, id: int, by: str, through: int | None = None, *, seen: int | None = None) -> Decision:
@@ -267,6 +293,10 @@ class Memory:
         """Another text for a staged write, which stays staged. Raises Refused for a text that may not be."""
         return self._decisions.edit(id, text, by)
 
+    def undo(self, id: int, by: str, through: int | None = None) -> Write:
+        """Take an applied write back; see `undoing.Undoings.undo`."""
+        return self._undoings.undo(id, by, through)
+
     def expire(self) -> list[int]:
         """End what has waited too long; returns the ids."""
         return self._decisions.expire()
@@ -276,9 +306,22 @@ class Memory:
     def finish_interrupted(self) -> int:
         """Carry out what was approved when a process died. Returns how many writes ended."""
         with self._db.read() as rd:
-            ids = sorted({write.space for write in writes.unfinished(rd) if write.kind == "memory"})
+            open_ = [*writes.unfinished(rd), *undoing.due(rd, "memory")]
+            ids = sorted({write.space for write in open_ if write.kind == "memory"})
             spaces = [people.space(rd, id) for id in ids]
-        return sum(self._finish(space) for space in spaces)
+        return sum(self._finish(space) for space in spaces) + self.skills.finish_interrupted()
+
+    def notice_hand_edits(self, space: Space) -> bool:
+        """Record now what was edited by hand in a space, without waiting long. False: not now."""
+        return self._files.notice_hand_edits(space)
+
+    def notice_all_hand_edits(self) -> None:
+        """The same in every space (once a minute)."""
+        with self._db.read() as rd:
+            spaces = people.spaces(rd)
+        for space in spaces:
+            with contextlib.suppress(Refused):  # one home that is read-only is said elsewhere
+                self.notice_hand_edits(space)
 
     def reset(self, space: Space, targets: Sequence[Target], by: str) -> None:
         """Delete whole files, as a person asked. The ledger keeps what they held."""
@@ -341,6 +384,7 @@ def _reset_row(space: Space, target: Target, file: File, by: str, now: datetime)
         before_hash=file.sha256,
         after_hash=_sha256(entries.EMPTY),
         before=entries.JOINT.join(file.doc.texts),
+        places=(0,) * len(file.doc.texts),
         decided_by=by,
     )
 

@@ -67,7 +67,12 @@ class DiscordApi:
     async def send(self, message: OutgoingMessage) -> str:
         """A new message in the chat, or on the way that it must go."""
         if message.via:
-            return await self._follow_up(message)
+            try:
+                return await self._follow_up(message)
+            except WayClosed:
+                if message.via.endswith(_PRIVATE):
+                    raise
+                # Everybody there may read it: it is said in the chat, like anything else.
         body = _content(message) | {"flags": _NO_PREVIEWS | (_SILENT if message.silent else 0)}
         if message.nonce:
             body |= {"nonce": nonce(message), "enforce_nonce": True}

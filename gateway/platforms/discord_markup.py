@@ -11,11 +11,6 @@ from gateway.platforms import text
 LONGEST = 2000
 
 _HIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_BLANK = re.compile(
-    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202f"
-    r"\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\U000e0000-\U000e0fff]*"
-)
-"""What Discord calls an empty message."""
 
 
 def chunks(markdown: str) -> tuple[str, ...]:
@@ -26,7 +21,7 @@ def chunks(markdown: str) -> tuple[str, ...]:
 def shown(markdown: str) -> str:
     """What is sent: never blank, since Discord refuses that."""
     words = _HIDDEN.sub("", text.clean(markdown)).strip("\n")
-    return "…" if _BLANK.fullmatch(words) else words
+    return "…" if text.BLANK.fullmatch(words) else words
 
 
 def clip(words: str, longest: int) -> str:

@@ -115,14 +115,12 @@ def speaker(user: Json, member: Json | None) -> str:
 
 def _pieces(message: Json, me: Me) -> tuple[Piece, ...]:
     by = person(message["author"]["id"]).key
+    attached = [Piece(How.ATTACHED, by, kind) for kind in _attached(message)]
     own = _own_words(message, me)
-    pieces = [*_quoted(message), *_forwarded(message)]
-    if own:
-        pieces.append(Piece(How.OWN, by, own))
-    pieces += [Piece(How.ATTACHED, by, kind) for kind in _attached(message)]
-    if not pieces and message.get("content"):
-        return (Piece(How.OWN, by, ""),)  # nothing but our name: a call all the same
-    return tuple(pieces)
+    if not own and message.get("content") and not attached:
+        own = f"@{me.username}"  # nothing but our name: a call all the same, perhaps to what it answers
+    said = [Piece(How.OWN, by, own)] if own else []
+    return (*_quoted(message), *_forwarded(message), *said, *attached)
 
 
 def _own_words(message: Json, me: Me) -> str:

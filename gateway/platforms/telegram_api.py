@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from telegram import (
     Bot,
     BotCommand,
+    ForceReply,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
     LinkPreviewOptions,
@@ -126,7 +127,7 @@ class TelegramApi:
                 entities=_entities(rendered.entities),
                 message_thread_id=_thread(message.chat.thread),
                 reply_parameters=_reply(message.reply_to),
-                reply_markup=_keyboard(message.buttons),
+                reply_markup=ForceReply() if message.asks else _keyboard(message.buttons),
                 disable_notification=message.silent or None,
                 link_preview_options=LinkPreviewOptions(is_disabled=True),
             )

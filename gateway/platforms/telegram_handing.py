@@ -4,6 +4,7 @@ When `over` returns, the update is kept or not for us, and may be confirmed. Try
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,8 +43,8 @@ class Handing:
     acknowledge: Callable[[str, str], None]
     saw_forum: Callable[[str], None]
     """Called with each chat that has topics and in which something happened."""
-    _broke_on: tuple[int, int] = (0, 0)
-    """The update on which the receiver broke last, and how often it did."""
+    _broke_on: Counter[int] = field(default_factory=Counter)
+    """The updates on which the receiver breaks, and how often it did."""
 
     async def over(self, number: int, raw: dict[str, Any]) -> None:
         """Hand over one update. Raises TryLater when it must come again."""
@@ -77,10 +78,10 @@ class Handing:
 
     def _count_break(self, number: int, error: Exception) -> None:
         """Raises TryLater until the update has had its tries; then it is given up, loudly."""
-        last, times = self._broke_on
-        self._broke_on = (number, times + 1 if last == number else 1)
-        if self._broke_on[1] < TRIES_PER_UPDATE:
+        self._broke_on[number] += 1
+        if self._broke_on[number] < TRIES_PER_UPDATE:
             raise TryLater(f"the receiver broke ({type(error).__name__})", after=0.0) from None
+        del self._broke_on[number]
         log.error("telegram.update_given_up", extra={"update": number}, exc_info=error)
 
 

@@ -73,7 +73,7 @@ def render(markdown: str) -> Rendered:
     """Never blank: Markdown that shows nothing is shown as it was written."""
     plain, found = _read(markdown)
     plain, entities = plain.rstrip(), _acceptable(found[: 10 * MOST_ENTITIES])
-    if not plain.strip():
+    if text.BLANK.fullmatch(plain):
         return Rendered("…")
     end = text.utf16_length(plain)
     clipped = (replace(one, length=min(one.end, end) - one.offset) for one in entities if one.offset < end)

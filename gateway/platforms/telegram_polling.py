@@ -3,10 +3,15 @@
 PTB's own loop confirms an update as soon as it is in memory. Here the offset moves past an update only after
 the receiver returned, so what was not kept comes again. The offset is in memory only: update ids may start
 anywhere after a quiet week, and the receiver knows what it has by its rows.
+
+Chats are handed over beside each other, each in order: a quiet chat must not wait until a flood is kept, and what
+is kept at the same time shares a commit.
 """
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from gateway.errors import PlatformBusy, TryLater
 from gateway.platforms.telegram_api import TelegramApi
@@ -66,16 +71,30 @@ class Polling:
             await self._pause("telegram.round_broke", error)
 
     async def _round(self, handing: Handing) -> None:
-        """Fetch, hand over one by one, move the offset past each. The first poll after trouble is short."""
+        """Fetch, hand over, move the offset past what was kept. The first poll after trouble is short."""
         wait = self._poll_seconds if self.health.last_poll_at and not self._pauses.in_a_row else 0
         updates = await self._api.fetch(self._offset, wait)
         self.health.polled()
         self._forget_old_offset(bool(updates))
-        for raw in updates:
-            number = number_of(raw)
-            await handing.over(number, raw)
-            self._offset = number + 1
+        await self._hand_over(handing, updates)
         self._pauses.reset()
+
+    async def _hand_over(self, handing: Handing, updates: Sequence[Any]) -> None:
+        """Move the offset to the first that was not kept; those behind it come again, and are known by then."""
+        kept: set[int] = set()
+
+        async def work_off(line: Sequence[int]) -> None:
+            for place in line:
+                await handing.over(number_of(updates[place]), updates[place])
+                kept.add(place)
+
+        endings = await asyncio.gather(*map(work_off, _lines(updates)), return_exceptions=True)
+        whole = next((place for place in range(len(updates)) if place not in kept), len(updates))
+        if whole:
+            self._offset = number_of(updates[whole - 1]) + 1
+        for ending in endings:
+            if ending is not None:
+                raise ending
 
     def _forget_old_offset(self, found_some: bool) -> None:
         """After a quiet week Telegram numbers updates anew, perhaps below an offset that we still hold.
@@ -91,3 +110,29 @@ class Polling:
     async def _pause(self, event: str, error: Exception, state: str = "degraded") -> None:
         self.health.trouble(event, error, state)
         await asyncio.sleep(self._pauses.next(asked_for(error)))
+
+
+def _lines(updates: Sequence[Any]) -> list[list[int]]:
+    """The places of each chat's updates. All are one line where a group becomes another chat."""
+    if any(_moves(raw) for raw in updates):
+        return [list(range(len(updates)))]
+    lines: dict[str, list[int]] = {}
+    for place, raw in enumerate(updates):
+        lines.setdefault(_chat_of(raw), []).append(place)
+    return list(lines.values())
+
+
+def _moves(raw: Any) -> bool:
+    message = raw.get("message") if isinstance(raw, dict) else None
+    return isinstance(message, dict) and not message.keys().isdisjoint(
+        ("migrate_to_chat_id", "migrate_from_chat_id")
+    )
+
+
+def _chat_of(raw: Any) -> str:
+    """The chat that an update happened in, or in the message of a tap; "" for what is in none or is damaged."""
+    for thing in raw.values() if isinstance(raw, dict) else ():
+        for place in (thing, thing.get("message")) if isinstance(thing, dict) else ():
+            if isinstance(place, dict) and isinstance(place.get("chat"), dict):
+                return str(place["chat"].get("id"))
+    return ""

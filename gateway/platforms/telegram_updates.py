@@ -101,6 +101,7 @@ def _message(message: "telegram.Message", me: Me) -> IncomingMessage | None:
         addressed=private or _is_addressed(message, me),
         language=writer.language_code or "",
         speaker=_name(writer),
+        answers=str(message.reply_to_message.message_id) if message.reply_to_message is not None else "",
         album=message.media_group_id or "",
     )
 

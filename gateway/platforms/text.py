@@ -15,6 +15,12 @@ from gateway.platforms.graphemes import is_border as is_border
 TRIES = 64
 """How many places for a cut are looked at; each look renders a piece."""
 
+BLANK = re.compile(
+    r"[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202f"
+    r"\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\U000e0000-\U000e0fff]*"
+)
+"""What the platforms call an empty message, and refuse."""
+
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _FENCE = re.compile(r" {0,3}(?P<marks>`{3,20}(?!`)|~{3,20}(?!~))(?P<language>[^\n]{0,80})(?=\n|\Z)")
 _TOKEN = re.compile(
@@ -174,7 +180,8 @@ def _spans(text: str, longest: int) -> Iterator[_Span]:
             if token["line"]:
                 opened.clear()
             elif token["whole"]:
-                yield _Span(token.start(), token.end(), "")
+                if token.start() < longest:
+                    yield _Span(token.start(), token.end(), "")
             elif (begin := opened.pop(token[0], None)) is not None:
                 opened = {mark: at for mark, at in opened.items() if at < begin}
                 yield _Span(begin, token.end(), token[0])

@@ -10,6 +10,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from urllib.parse import unquote
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x84\x86-\x9f]")
@@ -24,7 +25,10 @@ _LOOK_ALIKES = str.maketrans(
     "аеорсухіјѕһԁԛԝѵⅼɡɑıαοερυνικτвкмнтᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
     "aeopcyxijshdqwvlgaiaoepuviktbkmhtabcdefghijklmnoprstuvwyz",
 )
-_LOOKS_ALIKE = re.compile(f"[{''.join(map(chr, _LOOK_ALIKES))}]")
+_MADE_OF_LOOK_ALIKES = re.compile(
+    rf"(?<!\w)(?=[a-z]{{0,60}}[^a-z\W])[a-z{''.join(map(chr, _LOOK_ALIKES))}]{{3,60}}(?!\w)"
+)
+"""A word with letters of another alphabet, each of which passes for a Latin one."""
 _LATIN = re.compile("[a-zɡɑıⅼ\u1d00-\u1d2b\ua730\ua731ɢʜɪʟɴʀʏ]")
 _DECODED_CHARS = 20_000
 
@@ -54,9 +58,10 @@ def words(form: str) -> str:
 def visible(text: str) -> tuple[str, ...]:
     """As a person reads it, with mixed words in one alphabet, and with look-alike letters as Latin ones."""
     folded = fold(text)
-    if folded.isascii() or not (_LOOKS_ALIKE.search(folded) and _LATIN.search(folded)):
+    if folded.isascii() or not (_LATIN.search(folded) and _OTHER.search(folded)):
         return (folded,)
-    return tuple(dict.fromkeys((folded, _unmixed(folded), folded.translate(_LOOK_ALIKES))))
+    latin = folded.translate(_LOOK_ALIKES) if _MADE_OF_LOOK_ALIKES.search(folded) else folded
+    return tuple(dict.fromkeys((folded, _unmixed(folded), latin)))
 
 
 def hidden(text: str) -> Iterator[str]:
@@ -73,7 +78,7 @@ _OTHER_LETTER = "\u0370-\u03ff\u0400-\u052f"
 _MIXED = re.compile(
     rf"(?<![^\W\d_])(?=[^\W\d_]*[{_LATIN_LETTER}])(?=[^\W\d_]*[{_OTHER_LETTER}])[{_LATIN_LETTER}{_OTHER_LETTER}]{{3,60}}(?![^\W\d_])"
 )
-_OTHER = re.compile(f"[{_OTHER_LETTER}]")
+_OTHER = re.compile(f"[{_OTHER_LETTER}\u0131\u0251\u0261\u217c\u1d00-\u1d2b\ua730\ua731ɢʜɪʟɴʀʏ]")
 _TO_LATIN = str.maketrans(
     "аеорсухіјѕһԁԛԝѵοναυιρАВЕКМНОРСТХІЈЅΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aeopcyxijshdqwvovauipABEKMHOPCTXIJSABEZHIKMNOPTYX"
 )
@@ -84,7 +89,13 @@ def has_mixed_word(text: str) -> bool:
     """Whether a word borrows letters of another alphabet that look like its own."""
     if text.isascii() or not (_OTHER.search(text) and _LATIN.search(text.casefold())):
         return False
-    return any(_unmixed_word(match.group()) != match.group() for match in _MIXED.finditer(text))
+    return any(_is_mixed(match.group()) for match in _MIXED.finditer(text))
+
+
+def _is_mixed(word: str) -> bool:
+    """Letters that pass for others, or another alphabet in the middle: `SMSки` merely ends in another."""
+    changes = sum(before.isascii() is not after.isascii() for before, after in pairwise(word))
+    return changes > 1 or _unmixed_word(word) != word
 
 
 def _unmixed(text: str) -> str:
@@ -220,6 +231,13 @@ _SIGNS = (
 """What a text turned round or rotated would say, most likely."""
 
 
+def _is_leet(text: str) -> bool:
+    """Whether it says something only when its digits are read as letters."""
+    lower = text.casefold()
+    read = lower.translate(_LEET_LETTERS)
+    return any(sign in read and sign not in lower for sign in _SIGNS)
+
+
 def _turned(*signs: str) -> Callable[[str], bool]:
     def holds(text: str) -> bool:
         lower = text.casefold()
@@ -241,7 +259,7 @@ _DECODERS: tuple[tuple[Callable[[str], object], Callable[[str], str]], ...] = (
     (_HEX.search, _from_hex),
     (re.compile(r"%[0-9A-Fa-f]{2}|&[#a-z]|\\[xu]").search, _from_escapes),
     (_NUMBERS.search, _from_numbers),
-    (re.compile(r"[A-Za-z][013457@$!|][A-Za-z]|\b[013457@$!|][A-Za-z]{2}").search, _from_leet),
+    (_is_leet, _from_leet),
     (_SPACED.search, _pushed_together),
     (_turned(*(codecs.encode(sign, "rot13") for sign in _SIGNS if sign.isascii())), _from_rot13),
     (_turned(*(sign[::-1] for sign in _SIGNS)), _backwards),

@@ -59,7 +59,8 @@ _RULES: Mapping[str, tuple[str, str]] = {
         r"[<\[═━=#§(:@]|human|assistant",
         r"<\|[\w./-]{2,40}\|>|\[/?(?:inst|system_prompt)\]|<</?sys>>|</?(?:system|assistant)(?:[_-]?prompt)?>|</?s>"
         r"|<(?:start|end)_of_turn>|</?(?:memory|user_profile|memory-context|tool_call|tool_response|function_calls?)>"
-        r"|</\s?(?:[a-z]+[_-])?(?:untrusted|tool|user|document|context|memory|web|data|input|instructions)(?:[_-][a-z_-]{1,40})?\s?>"
+        r"|</\s?(?:[a-z]+[_-])?(?:untrusted|tool|user|document|context|memory|web|data|input|instructions)"
+        r"(?:[_-][a-z_-]{1,40})?\s?>"
         r"|^\W{0,4}new (?:system )?(?:instructions?|directives?|prompt)\W{0,3}:|^@(?:assistant|ai|bot)\b"
         r"|[═━]{4,}|={20,}\n[^\n]{1,80}\n={20,}"
         r"|\(your personal notes\)|\(who the user is\)|\[\d{1,4}% [—–-] [\d.,]+/[\d.,]+ chars\]"
@@ -80,7 +81,7 @@ def flags(form: str) -> Iterator[str]:
 
 
 def frames(form: str) -> bool:
-    """Whether a folded text imitates a part of a prompt: the head of a block, a note of ours, a turn of a template."""
+    """Whether a folded text imitates a part of a prompt: a block's head, a turn of a template, a note of ours."""
     return any(flag == TEMPLATE for flag in flags(form))
 
 

@@ -127,8 +127,11 @@ def listen(words: str) -> dict[int, list[tuple[int, int]]]:
     index = _index()
     for match in _PLACES.finditer(words):
         place = match.start()
-        start = padded[place : place + 2]
-        for word, length, idea in index.get(start, ()) + index.get(start[0], ()):
+        if (start := padded[place]) < _FIRST_UNSPACED:
+            known = index.get(padded[place : place + 3], ())
+        else:
+            known = index.get(padded[place : place + 2], ()) + index.get(start, ())
+        for word, length, idea in known:
             if padded.startswith(word, place):
                 hits.setdefault(idea, []).append((place, place + length))
     return hits
@@ -141,21 +144,26 @@ def _asked() -> tuple[tuple[Rule, int, tuple[int, ...]], ...]:
 
 
 _UNSPACED = "\u0600-\u06ff\u0900-\u0dff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_FIRST_UNSPACED = "\u0600"
 _PLACES = re.compile(rf"(?<!\w)\w|[{_UNSPACED}]|(?<=[{_UNSPACED}])\w")
 
 
 @functools.cache  # built when the first text is scanned: most commands scan none
 def _index() -> dict[str, tuple[tuple[str, int, int], ...]]:
-    """The words by their first two characters (or the only one). A whole word carries the space behind it."""
+    """The words by their first three characters, or two where no spaces are written.
+
+    A whole word carries the space behind it.
+    """
     found: dict[str, list[tuple[str, int, int]]] = {}
     for idea, listed in WORDS.items():
         for word in filter(None, map(str.strip, re.split(r"[,\n]", listed))):
             plain = forms.words(forms.fold(word.rstrip("*")))
             may_go_on = word.endswith("*") or re.match(f"[{_UNSPACED}]", plain)
-            start = plain[:2] if may_go_on else f"{plain} "[:2]
-            found.setdefault(start, []).append((plain if may_go_on else plain + " ", len(plain), int(idea)))
+            whole = plain if may_go_on else plain + " "
+            start = whole[: 3 if whole < _FIRST_UNSPACED else 2]
+            found.setdefault(start, []).append((whole, len(plain), int(idea)))
     for idea, word in markup.WORD_OF.items():
-        found.setdefault(word[:2], []).append((word + " ", len(word), int(idea)))
+        found.setdefault(word[:3], []).append((word + " ", len(word), int(idea)))
     return {start: tuple(dict.fromkeys(words)) for start, words in found.items()}
 
 

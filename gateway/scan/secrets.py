@@ -46,42 +46,16 @@ _SECRET_NAME = (
     r"\b[A-Z][A-Z0-9_]{0,40}_(?:KEY|TOKEN|SECRET|PASSWORD)|\bPIN\b|auth token|bearer token)"
 )
 _NAME_PARTS = (
-    *(
-        "pass",
-        "pwd",
-        "wort",
-        "contrase",
-        "senha",
-        "clave",
-        "clé",
-        "парол",
-        "пин",
-        "_key",
-        "token",
-        "secret",
-        "access",
-    ),
-    *(
-        "private",
-        "api",
-        " pin",
-        "\npin",
-        "(pin",
-        "パスワード",
-        "暗証",
-        "密码",
-        "密碼",
-        "口令",
-        "비밀번호",
-        "암호",
-        "패스워드",
-    ),
+    *("pass", "pwd", "wort", "contrase", "senha", "clave", "clé", "парол", "пин", "_key", "token", "secret"),
+    *("access", "private", "api", " pin", "\npin", "(pin", "パスワード", "暗証", "密码", "密碼", "口令"),
+    *("비밀번호", "암호", "패스워드"),
 )
 """No name of a secret without one of these."""
-_TOLD = r"(?P<told>[:=]|は[、:]?|是|为|[은는이가]\s|\b(?:is|are|ist|lautet|es|est|é|это|—|-)(?=\s))"
+_TOLD = r"(?P<told>[:=]|は[、:]?|是|为|[은는이가]\s|\b(?:is|are|ist|lautet|es|est|é|это)(?=\s)|[—–-](?=\s))"
 _NAMED = re.compile(_SECRET_NAME, re.IGNORECASE)
 _VALUE = re.compile(
-    rf"[\"'`*]*\s*{_TOLD}\s*[\"'`*「『“«]*(?P<value>[^\s\"'`*,;、。「」]{{3,}})(?P<rest>[\"'`*]*[ \t]*[^\n.;,]{{0,20}})",
+    rf"[\"'`*]*\s*{_TOLD}\s*[\"'`*「『“«]*(?P<value>[^\s\"'`*,;、。「」]{{3,}})"
+    r"(?P<rest>[\"'`*]*[ \t]*[^\n.;,]{0,20})",
     re.IGNORECASE,
 )
 _NO_VALUE = re.compile(

@@ -62,11 +62,16 @@ class SkillDecisions:
         write = self._get(id)
         return Decision(DecisionEnding.EDITED, write) if edited else as_it_stands(write, None)
 
-    def undo(self, id: int, by: str) -> Write:
-        """Take an applied write back. Raises Refused where it cannot be: the text says what conflicts."""
+    def undo(self, id: int, by: str, through: int | None = None) -> Write:
+        """Take an applied write back. Raises Refused where it cannot be: the text says what conflicts.
+
+        `through` is the command or tap (a message id); the same one again gets the same answer.
+        """
         _, space = self._write_and_space(id)
         with self.files.locked(space):
             write = self._get(id)
+            if write.status is Status.UNDONE and through is not None and write.undone_in == through:
+                return write
             if write.status is not Status.APPLIED:
                 raise AlreadyDecided("undo.not_applied", id=id)
             way = self.files.way_back(space, write)
@@ -75,9 +80,12 @@ class SkillDecisions:
             if not isinstance(way, undoing.FromArchive | undoing.Already):
                 self.files.refuse_unwritable(space, write.skill, write.operations[0])
             with self.files.shelf.db.write() as tx:
-                undone.begin(tx, id, by=by, at=self.files.clock.now())
+                undone.begin(tx, id, by=by, at=self.files.clock.now(), through=through)
             self.files.finish(space)
-        return self._get(id)
+        write = self._get(id)
+        if write.reason:
+            raise Refused(write.reason)
+        return write
 
     # -- a yes -------------------------------------------------------------------------------------------
 

@@ -191,9 +191,9 @@ class Skills:
         """Another text for a staged write, which stays staged. Raises Refused for a text that may not be."""
         return self._decisions.edit(id, text, by)
 
-    def undo(self, id: int, by: str) -> Write:
+    def undo(self, id: int, by: str, through: int | None = None) -> Write:
         """Take an applied write back. Raises Refused where it cannot be: the text says what conflicts."""
-        return self._decisions.undo(id, by)
+        return self._decisions.undo(id, by, through)
 
     def restore(self, space: Space, name: str, by: str) -> str:
         """Bring a skill back from the archive, as a person asked: the name, or one that `.archive` shows.
@@ -216,10 +216,16 @@ class Skills:
                     undoing.begin(tx, deleted.id, by=by, at=self._clock.now())
             if deleted is not None:
                 self._files.finish(space)
+                if reason := self._reason(deleted.id):
+                    raise Refused(reason)
                 return skill
             skillfolders.put_back(kept[0], root, skill)
             self._say_brought_back(space, skill, by)
             return skill
+
+    def _reason(self, id: int) -> str:
+        with self._db.read() as rd:
+            return writes.get(rd, id).reason
 
     def _say_brought_back(self, space: Space, skill: str, by: str) -> None:
         now, operation = self._clock.now(), Operation(Action.CREATE)

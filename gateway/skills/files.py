@@ -149,7 +149,7 @@ class SkillFiles:
         try:
             reason = self._restore(space, write)
         except textfile.Unwritable:
-            reason = UNWRITABLE
+            reason = "undo.unwritable"
         with self.shelf.db.write() as tx:
             if undone.done(tx, write.id, reason):
                 self.cards.update(tx, write, "undone", self.clock.now())

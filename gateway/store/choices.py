@@ -1,6 +1,7 @@
 """Settings that a chat command changed, per space, with who and when. How they rank among others: `settings`."""
 
 import sqlite3
+from datetime import datetime
 
 from gateway.records import Choice
 from gateway.store.encoding import time_of, time_text
@@ -8,20 +9,41 @@ from gateway.store.transaction import Reader, Transaction
 
 
 def set(tx: Transaction, choice: Choice) -> None:
-    """Keep a choice; the newest of a space and key holds."""
+    """Keep a choice; the newest of a space and key holds, and that there was this one stays known (`changes`)."""
+    values = {
+        "space": choice.space,
+        "key": choice.key,
+        "value": choice.value,
+        "by": choice.by,
+        "at": time_text(choice.at),
+    }
     tx.execute(
         """
         INSERT INTO choices (space, key, value, by, at) VALUES (:space, :key, :value, :by, :at)
             ON CONFLICT (space, key) DO UPDATE SET value = :value, by = :by, at = :at
         """,
+        values,
+    )
+    tx.execute(
+        "INSERT INTO choice_changes (space, key, value, by, at) VALUES (:space, :key, :value, :by, :at)", values
+    )
+
+
+def changes(rd: Reader, space: int | None, since: datetime | None, until: datetime | None) -> list[Choice]:
+    """What was chosen in a time (an end that is None is open), in one space or (None) in all, newest first."""
+    rows = rd.rows(
+        """
+        SELECT * FROM choice_changes
+         WHERE (:space IS NULL OR space = :space) AND at >= :since AND at < :until
+         ORDER BY at DESC, id DESC
+        """,
         {
-            "space": choice.space,
-            "key": choice.key,
-            "value": choice.value,
-            "by": choice.by,
-            "at": time_text(choice.at),
+            "space": space,
+            "since": time_text(since) if since is not None else "",
+            "until": time_text(until) if until is not None else "~",
         },
     )
+    return [_choice(row) for row in rows]
 
 
 def get(rd: Reader, space: int, key: str) -> str | None:

@@ -16,11 +16,12 @@ _WITH_WORDS = {
     "outbox": {"chunks": "text"},
     "prompts": {"sessions": "system_prompt tools", "former_prompts": "system_prompt tools"},
     "requests": {"forgets": "passage"},
-    "search_index": {"message_words": "text"},
+    "search_index": {"message_words": "text", "session_words": "text", "searched_sessions": "words"},
     "titles": {"sessions": "title"},
 }
 
 _WITHOUT_WORDS = {
+    "choice_changes": "key value by at",
     "chats": "platform id person language server last_at refused_at moved_to",
     "choices": "key value by at",
     "chunks": "platform_id delivered_at",
@@ -31,18 +32,21 @@ _WITHOUT_WORDS = {
     "messages": "platform chat thread person role at session tool_call_id tool_name platform_id done done_at "
     "album via",
     "outbox": "dedupe kind platform chat thread token session values reply_to status due_at created_at "
-    "delivered_at via",
+    "delivered_at via postponed_at",
     "pairings": "code platform id chat language created_at expires_at decided_at",
-    "pauses": "scope until",
+    "pauses": "scope since until",
     "people": "platform id role since greeted_at wrong_since",
     "reviews": "session status cause claim lease_until retry_at reason created_at ended_at",
+    "searched_sessions": "session",
     "sessions": "id platform chat thread member opened_at ended_at end_reason frozen_at last_at model",
     "spaces": "name kind whose created_at closed_at",
+    "tidies": "id target status cause platform chat thread content claim lease_until retry_at reason created_at "
+    "ended_at",
     "tombstones": "mark",
     "usage": "at task session model job",
     "writes": "dedupe kind origin evidence_by flags status reason reason_values session base_hash "
     "before_hash after_hash created_at expires_at decided_by decided_at applied_at undone_by undone_at "
-    "edited_by edited_at",
+    "edited_by edited_at places undo_before_hash undo_after_hash",
 }
 
 

@@ -69,10 +69,26 @@ def _operation(step: Operation) -> dict[str, str]:
 
 
 def operations_of(text: str) -> tuple[Operation, ...]:
+    """Raises ValueError, TypeError, KeyError or AttributeError for what `operations_text` never wrote."""
     return tuple(
-        Operation(Action(item["action"]), item["content"], item["old_text"], item.get("path", ""))
+        Operation(Action(item["action"]), *(_text(item.get(name, "")) for name in ("content", "old_text", "path")))
         for item in json.loads(text)
     )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(type(value).__name__)
+    return value
+
+
+def numbers_text(numbers: Sequence[int]) -> str:
+    """A list of whole numbers as JSON."""
+    return _json(list(numbers))
+
+
+def numbers_of(text: str) -> tuple[int, ...]:
+    return tuple(map(int, json.loads(text)))
 
 
 def strings_text(strings: Sequence[str]) -> str:
@@ -81,7 +97,7 @@ def strings_text(strings: Sequence[str]) -> str:
 
 
 def strings_of(text: str) -> tuple[str, ...]:
-    return tuple(json.loads(text))
+    return tuple(map(_text, json.loads(text)))
 
 
 def values_text(values: Mapping[str, object] | None) -> str:
@@ -90,6 +106,8 @@ def values_text(values: Mapping[str, object] | None) -> str:
 
 def values_of(text: str) -> Mapping[str, object]:
     values: dict[str, object] = json.loads(text)
+    if not isinstance(values, dict):
+        raise TypeError(type(values).__name__)
     return values
 
 

@@ -6,19 +6,20 @@ beside it. Searching is `search`; the rows enter its index here.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import takewhile
 
 from gateway.chat import Chat, Piece
 from gateway.errors import NotFound
 from gateway.records import Done, Message, Role
-from gateway.store import search
+from gateway.store import search_index
 from gateway.store.encoding import clean, pieces_text, strings_text, time_text
 from gateway.store.messagerows import NewMessage as NewMessage
 from gateway.store.messagerows import columns_of, message_of, place_of
 from gateway.store.transaction import Reader, Transaction
 
-_SEARCHED = (Role.USER, Role.ASSISTANT, Role.TOOL)
+ALBUM_SPAN = timedelta(hours=1)
+"""How much later than its first part the last part of an album can come."""
 
 
 def keep(tx: Transaction, new: NewMessage) -> int | None:
@@ -37,8 +38,8 @@ def keep(tx: Transaction, new: NewMessage) -> int | None:
         """,
         {"id": id, **columns_of(new)},
     )
-    if new.role in _SEARCHED:
-        search.index(tx, id, clean(new.text))
+    if new.role in search_index.SEARCHED:
+        search_index.index(tx, id)
     return id
 
 
@@ -123,6 +124,7 @@ def begin(tx: Transaction, id: int, session: str, turn: int, generation: int, st
             "sent": None if sent is None else clean(sent),
         },
     )
+    search_index.joins(tx, id, session)
 
 
 def finish(tx: Transaction, id: int, how: Done, at: datetime) -> bool:
@@ -149,13 +151,48 @@ def waiting_behind(rd: Reader, head: Message) -> list[Message]:
     return list(takewhile(lambda message: message.role is Role.USER, found))
 
 
+def newest_waiting_of(rd: Reader, chat: Chat, person: str) -> Message | None:
+    """What a person has said last in a chat of what is not done there."""
+    row = rd.row(
+        """
+        SELECT * FROM messages
+         WHERE platform = :platform AND chat = :chat AND thread = :thread AND person = :person
+           AND done IS NULL AND role IN ('user', 'command', 'tap') AND role = 'user'
+         ORDER BY id DESC
+         LIMIT 1
+        """,
+        {**place_of(chat), "person": person},
+    )
+    return None if row is None else message_of(row)
+
+
+def has_earlier_of_album(rd: Reader, message: Message) -> bool:
+    """Whether an earlier message of the same person in the same place belongs to this one's album."""
+    row = rd.row(
+        """
+        SELECT 1 FROM messages
+         WHERE person = :person AND role = 'user' AND at >= :since AND id < :id AND album = :album
+           AND platform = :platform AND chat = :chat AND thread = :thread
+         LIMIT 1
+        """,
+        {
+            **place_of(message.chat),
+            "person": message.person,
+            "since": time_text(message.at - ALBUM_SPAN),
+            "id": message.id,
+            "album": message.album,
+        },
+    )
+    return row is not None
+
+
 def join(
     tx: Transaction, head: Message, parts: Sequence[Message], text: str, pieces: Sequence[Piece], at: datetime
 ) -> None:
     """Make one message of several that wait: the first one gets the words of all, the others point to it."""
     reword(tx, head, text, pieces)
     for part in parts:
-        search.unindex(tx, part.id, part.text)
+        search_index.unindex(tx, part.id)
         tx.execute(
             """
             UPDATE messages
@@ -168,20 +205,23 @@ def join(
 
 def reword(tx: Transaction, message: Message, text: str, pieces: Sequence[Piece]) -> None:
     """Let a message that waits say something else: its person changed it, or more of it came."""
-    search.unindex(tx, message.id, message.text)
-    search.index(tx, message.id, clean(text))
+    search_index.unindex(tx, message.id)
     tx.execute(
         "UPDATE messages SET text = :text, pieces = :pieces WHERE id = :id",
         {"id": message.id, "text": clean(text), "pieces": pieces_text(pieces)},
     )
+    search_index.index(tx, message.id)
 
 
 def newest_of_platform(rd: Reader, platform: str) -> dict[Chat, str]:
-    """In each chat and thread, the highest numeric message id of a platform whose ids count upwards."""
+    """In each chat and thread, the highest id of a message or slash command, where ids count upwards."""
     rows = rd.rows(
         """
-        SELECT chat, thread, max(CAST(platform_id AS INTEGER)) AS newest FROM messages
-         WHERE platform = :platform AND platform_id IS NOT NULL AND platform_id NOT GLOB '*[^0-9]*'
+        WITH numbered AS (
+            SELECT chat, thread, replace(platform_id, 'interaction:', '') AS number FROM messages
+             WHERE platform = :platform AND platform_id IS NOT NULL)
+        SELECT chat, thread, max(CAST(number AS INTEGER)) AS newest FROM numbered
+         WHERE number NOT GLOB '*[^0-9]*'
          GROUP BY chat, thread
         """,
         {"platform": platform},

@@ -11,12 +11,6 @@ from pathlib import Path
 from gateway.errors import Broken
 from gateway.store import textfile
 
-INDEX = """
-    CREATE VIRTUAL TABLE IF NOT EXISTS message_words
-     USING fts5 (text, content = '', columnsize = 0, tokenize = 'trigram');
-"""
-"""The search index, also made by a migration; here for a database that had to begin without it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -52,7 +46,7 @@ def version(connection: sqlite3.Connection) -> int:
 def bring_up(connection: sqlite3.Connection, steps: Sequence[Step]) -> None:
     """Do the steps that are missing. One that fails leaves the database at the step before it."""
     for step in steps[version(connection) :]:
-        sql = step.sql if has_trigram(connection) else _without_index(step.sql)
+        sql = step.sql if has_fts5(connection) else _without_index(step.sql)
         try:
             connection.executescript(f"BEGIN IMMEDIATE;\n{sql}\nPRAGMA user_version = {step.number};\nCOMMIT;")
         except BaseException:
@@ -72,13 +66,13 @@ def copy(connection: sqlite3.Connection, to: Path) -> Path:
     return to
 
 
-def has_trigram(connection: sqlite3.Connection) -> bool:
-    """Whether this SQLite can search by FTS5's trigram tokenizer."""
+def has_fts5(connection: sqlite3.Connection) -> bool:
+    """Whether this SQLite can search (whichever can has all that we need)."""
     try:
-        connection.execute("CREATE VIRTUAL TABLE temp.trigram_probe USING fts5 (x, tokenize = 'trigram')")
+        connection.execute("CREATE VIRTUAL TABLE temp.search_probe USING fts5 (x, tokenize = 'trigram')")
     except sqlite3.OperationalError:
         return False
-    connection.execute("DROP TABLE temp.trigram_probe")
+    connection.execute("DROP TABLE temp.search_probe")
     return True
 
 

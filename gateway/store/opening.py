@@ -8,7 +8,7 @@ from pathlib import Path
 from gateway.errors import GatewayError, StoreBusy
 from gateway.home import Home
 from gateway.ports import Clock
-from gateway.store import migrating, search
+from gateway.store import migrating, search_index
 from gateway.store.migrating import Step
 
 _PRAGMAS = """
@@ -72,7 +72,7 @@ def bring_up(connection: sqlite3.Connection, home: Home, clock: Clock, steps: Se
     if 0 < version < len(steps):
         migrating.copy(connection, home.backups / f"state-v{version}-{clock.now():%Y%m%dT%H%M%SZ}.db")
     migrating.bring_up(connection, steps)
-    search.bring_up(connection)
+    search_index.bring_up(connection)
 
 
 @contextlib.contextmanager

@@ -77,7 +77,7 @@ def waiting(rd: Reader, platforms: Sequence[str], now: datetime) -> list[Outgoin
 
     One that is postponed holds up its chat, so that nothing overtakes. One that tells of a write which is
     approved and not applied yet stands aside until it is known how that ended. A clock that is put back holds
-    nothing up: what was never postponed is due, and so is what is due too far away to be a postponement.
+    nothing up: what was never postponed is due, and so is what was postponed later than now.
     """
     rows = rd.rows(
         """
@@ -91,13 +91,12 @@ def waiting(rd: Reader, platforms: Sequence[str], now: datetime) -> list[Outgoin
                            OR writes.session = outbox.session AND writes.review_turn = outbox.review_turn))
              GROUP BY platform, chat, thread)
         SELECT outbox.* FROM heads JOIN outbox ON outbox.id = heads.id
-         WHERE attempts = 0 OR due_at <= :now OR due_at > :tomorrow
+         WHERE attempts = 0 OR due_at <= :now OR postponed_at > :now
          ORDER BY outbox.id
         """,
         {
             "platforms": strings_text(platforms),
             "now": time_text(now),
-            "tomorrow": time_text(now + LONGEST_POSTPONEMENT),
         },
     )
     return [_outgoing(row) for row in rows]
@@ -161,11 +160,14 @@ def gone(tx: Transaction, id: int, at: datetime) -> bool:
     return _end(tx, id, "gone", at)
 
 
-def postpone(tx: Transaction, id: int, due_at: datetime) -> bool:
+def postpone(tx: Transaction, id: int, now: datetime, due_at: datetime) -> bool:
     """Try again at `due_at`, at most `LONGEST_POSTPONEMENT` from now."""
     return tx.changed(
-        "UPDATE outbox SET due_at = :due_at, attempts = attempts + 1 WHERE id = :id AND status = 'waiting'",
-        {"id": id, "due_at": time_text(due_at)},
+        """
+        UPDATE outbox SET due_at = :due_at, postponed_at = :now, attempts = attempts + 1
+         WHERE id = :id AND status = 'waiting'
+        """,
+        {"id": id, "due_at": time_text(due_at), "now": time_text(now)},
     )
 
 
@@ -196,6 +198,56 @@ def cards_of(rd: Reader, write: int) -> list[Outgoing]:
         _outgoing(row)
         for row in rd.rows("SELECT * FROM outbox WHERE write = ? AND kind = 'card' ORDER BY id", (write,))
     ]
+
+
+def question(rd: Reader, chat: Chat, message_id: str) -> Outgoing | None:
+    """The question for a text that a chat shows as this message.
+
+    An answer may be faster than the mark that says what the platform calls the question: then it is the newest one
+    whose message is not known yet, unless the answered message is a known one.
+    """
+    rows = rd.rows(
+        """
+        SELECT outbox.*, chunks.platform_id AS shown_as, chunks.unsure AS unsure
+          FROM outbox LEFT JOIN chunks ON chunks.outgoing = outbox.id
+         WHERE outbox.kind = 'ask_edit' AND outbox.platform = :platform AND outbox.chat = :chat
+         ORDER BY outbox.id DESC LIMIT 20
+        """,
+        {"platform": chat.platform, "chat": chat.id},
+    )
+    surely = next((row for row in rows if row["shown_as"] == message_id), None)
+    if surely is not None or not rows:
+        return None if surely is None else _outgoing(surely)
+    is_unknown = rows[0]["unsure"] or not rows[0]["shown_as"]
+    return _outgoing(rows[0]) if is_unknown and not _is_shown(rd, chat, message_id) else None
+
+
+def _is_shown(rd: Reader, chat: Chat, message_id: str) -> bool:
+    """Whether another message of ours, or one that we have, is known by this id."""
+    row = rd.row(
+        """
+        SELECT 1 FROM messages WHERE platform = :platform AND chat = :chat AND platform_id = :id
+         UNION ALL
+        SELECT 1 FROM chunks JOIN outbox ON outbox.id = chunks.outgoing
+         WHERE chunks.platform_id = :id AND outbox.platform = :platform AND outbox.chat = :chat
+        """,
+        {"platform": chat.platform, "chat": chat.id, "id": message_id},
+    )
+    return row is not None
+
+
+def notices_of(rd: Reader, write: Write) -> list[Outgoing]:
+    """The notices that told of a write, sent or still waiting, oldest first."""
+    rows = rd.rows(
+        """
+        SELECT * FROM outbox WHERE kind = 'notice' AND message = :message
+         UNION
+        SELECT * FROM outbox WHERE kind = 'notice' AND session = :session AND review_turn = :turn
+         ORDER BY id
+        """,
+        {"message": write.message, "session": write.session or None, "turn": write.review_turn},
+    )
+    return [_outgoing(row) for row in rows]
 
 
 def shows_as_it_is(rd: Reader, write: Write) -> bool:

@@ -4,28 +4,38 @@ A scope is a platform (`telegram`) or one chat of it with all its threads (`tele
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from gateway.store.encoding import time_of, time_text
 from gateway.store.transaction import Reader, Transaction
 
 
-def put(tx: Transaction, scope: str, until: datetime) -> None:
-    """Say nothing in this scope until then."""
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """From when until when nothing is to be said."""
+
+    since: datetime
+    until: datetime
+
+    def holds(self, now: datetime) -> bool:
+        """Whether it is on. A clock that was put back behind its beginning ends it."""
+        return self.since <= now < self.until
+
+
+def put(tx: Transaction, scope: str, pause: Pause) -> None:
+    """Say nothing in this scope for so long; the pauses that are over are forgotten."""
+    tx.execute("DELETE FROM pauses WHERE until <= :now OR since > :now", {"now": time_text(pause.since)})
     tx.execute(
         """
-        INSERT INTO pauses (scope, until) VALUES (:scope, :until)
+        INSERT INTO pauses (scope, since, until) VALUES (:scope, :since, :until)
             ON CONFLICT (scope) DO UPDATE SET until = max(until, :until)
         """,
-        {"scope": scope, "until": time_text(until)},
+        {"scope": scope, "since": time_text(pause.since), "until": time_text(pause.until)},
     )
 
 
-def sweep(tx: Transaction, now: datetime) -> None:
-    """Forget the pauses that are over."""
-    tx.execute("DELETE FROM pauses WHERE until <= ?", (time_text(now),))
-
-
-def every(rd: Reader) -> Mapping[str, datetime]:
+def every(rd: Reader) -> Mapping[str, Pause]:
     """All pauses, by scope, those that are over included."""
-    return {row["scope"]: time_of(row["until"]) for row in rd.rows("SELECT scope, until FROM pauses")}
+    rows = rd.rows("SELECT scope, since, until FROM pauses")
+    return {row["scope"]: Pause(time_of(row["since"]), time_of(row["until"])) for row in rows}

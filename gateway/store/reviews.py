@@ -82,13 +82,14 @@ def for_space(rd: Reader, space: int | None) -> list[Review]:
     return _some(rd, "status IN ('due', 'running', 'failed') AND (:space IS NULL OR space = :space)", space=space)
 
 
-def counts(rd: Reader) -> dict[str, int]:
-    """How many are due, running and failed."""
+def counts(rd: Reader, space: int | None = None) -> dict[str, int]:
+    """How many are due, running and failed, of one space or (None) of all."""
     rows = rd.rows(
         """
         SELECT status, count(*) AS reviews FROM reviews
-         WHERE status IN ('due', 'running', 'failed') GROUP BY status
-        """
+         WHERE status IN ('due', 'running', 'failed') AND (:space IS NULL OR space = :space) GROUP BY status
+        """,
+        {"space": space},
     )
     return {"due": 0, "running": 0, "failed": 0, **{row["status"]: row["reviews"] for row in rows}}
 

@@ -113,7 +113,9 @@ def _odd(mode: int) -> Odd | None:
 
 
 def inside(root: Path, name: str) -> list[Inside]:
-    """The files of a skill, in order; a link is listed, not followed."""
+    """The files of a skill, in order; a link is listed, not followed, and the skill itself may be none."""
+    if (root / name).is_symlink():
+        return []
     return sorted(_walk(root / name, ""), key=lambda each: each.path)[:MOST_WALKED]
 
 
@@ -174,6 +176,8 @@ def archive(root: Path, name: str, at: datetime) -> Path:
 def archived(root: Path, name: str) -> list[Path]:
     """The archived states of a skill, or the one that this is the full name of; newest first."""
     folder = root / ARCHIVE
+    if folder.is_symlink():
+        return []
     found = [entry for entry in names(folder) if entry == name or _name_of(entry) == name]
     return [folder / entry for entry in sorted(found, key=_when, reverse=True)]
 

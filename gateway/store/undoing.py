@@ -15,14 +15,47 @@ DUE = "undo.due"
 """Stands in `reason` while the file is still to be put back."""
 
 
-def begin(tx: Transaction, id: int, *, by: str, at: datetime) -> bool:
-    """applied -> undone, with the file still to be put back. True if this call was the one."""
+def begin(
+    tx: Transaction,
+    id: int,
+    *,
+    by: str,
+    at: datetime,
+    through: int | None = None,
+    before_hash: str = "",
+    after_hash: str = "",
+) -> bool:
+    """applied -> undone, with the file still to be put back. True if this call was the one.
+
+    `through` is the command or tap that asked; the hashes are the file as it is and as it will be.
+    """
     return tx.changed(
         """
-        UPDATE writes SET status = 'undone', reason = :due, undone_by = :by, undone_at = :at
+        UPDATE writes
+           SET status = 'undone', reason = :due, undone_by = :by, undone_at = :at, undone_in = :through,
+               undo_before_hash = :before_hash, undo_after_hash = :after_hash
          WHERE id = :id AND status = 'applied'
         """,
-        {"id": id, "due": DUE, "by": by, "at": time_text(at)},
+        {
+            "id": id,
+            "due": DUE,
+            "by": by,
+            "at": time_text(at),
+            "through": through,
+            "before_hash": before_hash,
+            "after_hash": after_hash,
+        },
+    )
+
+
+def aim(tx: Transaction, id: int, before_hash: str, after_hash: str) -> bool:
+    """Begin the second half anew on a file that was changed by hand meanwhile."""
+    return tx.changed(
+        """
+        UPDATE writes SET undo_before_hash = :before_hash, undo_after_hash = :after_hash
+         WHERE id = :id AND status = 'undone' AND reason = :due
+        """,
+        {"id": id, "due": DUE, "before_hash": before_hash, "after_hash": after_hash},
     )
 
 
@@ -36,8 +69,29 @@ def done(tx: Transaction, id: int, reason: str = "") -> bool:
 
 def due(rd: Reader, kind: str) -> list[Write]:
     """What was undone and whose file is still to be put back, newest first."""
+    # DUE as a literal: else SQLite would not use the index of the few rows that have it.
     rows = rd.rows(
-        f"{SELECT} WHERE status = 'undone' AND reason = :due AND writes.kind = :kind ORDER BY writes.id DESC",
-        {"due": DUE, "kind": kind},
+        f"""
+        {SELECT} WHERE reason = '{DUE}' AND status = 'undone' AND writes.kind = :kind ORDER BY writes.id DESC
+        """,
+        {"kind": kind},
     )
     return [write_of(row) for row in rows]
+
+
+def undone_in(rd: Reader, command: int) -> Write | None:
+    """What this command or tap has already taken back (it is done again when it was killed)."""
+    row = rd.row(f"{SELECT} WHERE undone_in = :command ORDER BY writes.id DESC LIMIT 1", {"command": command})
+    return None if row is None else write_of(row)
+
+
+def newest_applied(rd: Reader, space: int, kind: str) -> Write | None:
+    """What was applied last in a space."""
+    row = rd.row(
+        f"""
+        {SELECT} WHERE status = 'applied' AND writes.space = :space AND writes.kind = :kind
+         ORDER BY applied_at DESC, writes.id DESC LIMIT 1
+        """,
+        {"space": space, "kind": kind},
+    )
+    return None if row is None else write_of(row)

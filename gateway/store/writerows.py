@@ -1,11 +1,18 @@
-"""A row of `writes` as a record and back. What a row goes through is `writes`."""
+"""A row of `writes` as a record and back. What a row goes through is `writes`.
+
+A row that an older version or another program wrote may say what cannot be read. It is listed all the same, as a
+change without a text that nobody can approve: one odd row must not hide the others.
+"""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
-from gateway.records import Evidence, NewWrite, Origin, Status, Write
+from gateway.records import Action, Evidence, NewWrite, Operation, Origin, Status, Target, Write
 from gateway.store.encoding import (
     clean,
+    numbers_of,
+    numbers_text,
     operations_of,
     operations_text,
     optional_time_of,
@@ -17,6 +24,15 @@ from gateway.store.encoding import (
     values_of,
     values_text,
 )
+
+T = TypeVar("T")
+
+_ORIGINS = frozenset(Origin)
+_TARGETS = frozenset(Target)
+_NONE: tuple[Operation, ...] = ()
+
+UNREADABLE = "reason.row_unreadable"
+"""The `Write.reason` of a row that cannot be read."""
 
 SELECT = """
     SELECT writes.*, spaces.name AS space_name
@@ -49,6 +65,7 @@ def columns_of(new: NewWrite) -> Mapping[str, object]:
         "after_hash": new.after_hash,
         "before": clean(new.before),
         "after": clean(new.after),
+        "places": numbers_text(new.places),
         "created_at": time_text(new.created_at),
         "expires_at": optional_time_text(new.expires_at),
         "decided_by": new.decided_by,
@@ -60,19 +77,23 @@ def columns_of(new: NewWrite) -> Mapping[str, object]:
 
 def write_of(row: sqlite3.Row) -> Write:
     """A row found by `SELECT`."""
+    is_skill = row["kind"] == "skill"
+    operations: tuple[Operation, ...] = _leniently(operations_of, row["operations"], _NONE)
+    odd = not operations or row["origin"] not in _ORIGINS or not (is_skill or row["target"] in _TARGETS)
+    nothing = Operation(Action.EDIT if is_skill else Action.ADD)
     return Write(
         id=row["id"],
         space=row["space"],
         space_name=row["space_name"],
         kind=row["kind"],
-        about=row["target"],
-        operations=operations_of(row["operations"]),
-        origin=Origin(row["origin"]),
+        about=row["target"] if is_skill or row["target"] in _TARGETS else Target.MEMORY,
+        operations=(nothing,) if odd else operations,
+        origin=Origin(row["origin"]) if row["origin"] in _ORIGINS else Origin.FOREGROUND,
         evidence=Evidence(row["evidence"], row["evidence_by"], row["quote"]),
-        flags=strings_of(row["flags"]),
+        flags=_leniently(strings_of, row["flags"], ()),
         status=Status(row["status"]),
-        reason=row["reason"],
-        reason_values=values_of(row["reason_values"]),
+        reason=UNREADABLE if odd else row["reason"],
+        reason_values=_leniently(values_of, row["reason_values"], {}),
         message=row["message"],
         session=row["session"],
         review_turn=row["review_turn"],
@@ -90,4 +111,19 @@ def write_of(row: sqlite3.Row) -> Write:
         undone_at=optional_time_of(row["undone_at"]),
         edited_by=row["edited_by"],
         redrawn=row["redrawn"],
+        applied_at=optional_time_of(row["applied_at"]),
+        edited_at=optional_time_of(row["edited_at"]),
+        original=_leniently(operations_of, row["original"], _NONE) if row["original"] else (),
+        places=_leniently(numbers_of, row["places"], ()),
+        undone_in=row["undone_in"],
+        undo_before_hash=row["undo_before_hash"],
+        undo_after_hash=row["undo_after_hash"],
     )
+
+
+def _leniently(read: Callable[[str], T], text: str, otherwise: T) -> T:
+    """What a column says; `otherwise` where that is not what we write there."""
+    try:
+        return read(text)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return otherwise

@@ -2,7 +2,8 @@
 
 A write moves one way: staged -> approved -> applied, or it ends refused, rejected, expired, failed or undone.
 Each move is a single UPDATE that names the state it leaves, so two people tapping at once cannot both win.
-Changing the file is `memory.writing`; the words shown to people are in `conversation.notices`.
+The last move, applied -> undone, is `undoing`. Changing the file is `memory.writing`; the words shown to people are
+in `conversation.notices`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from datetime import datetime
 
 from gateway.errors import NotFound
 from gateway.records import NewWrite, Operation, Status, Write
-from gateway.store.encoding import clean, operations_text, strings_text, time_text, values_text
+from gateway.store.encoding import clean, numbers_text, operations_text, strings_text, time_text, values_text
 from gateway.store.knownfiles import known_file as known_file
 from gateway.store.knownfiles import set_known_file as set_known_file
 from gateway.store.transaction import Reader, Transaction
@@ -25,11 +26,11 @@ def born(tx: Transaction, new: NewWrite) -> tuple[Write, bool]:
         """
         INSERT INTO writes (dedupe, space, kind, target, operations, origin, evidence, evidence_by, quote, flags,
                             status, reason, reason_values, message, session, review_turn, base_hash,
-                            before_hash, after_hash, before, after, created_at, expires_at,
+                            before_hash, after_hash, before, after, places, created_at, expires_at,
                             decided_by, decided_at, decided_in, applied_at)
         VALUES (:dedupe, :space, :kind, :target, :operations, :origin, :evidence, :evidence_by, :quote, :flags,
                 :status, :reason, :reason_values, :message, :session, :review_turn, :base_hash,
-                :before_hash, :after_hash, :before, :after, :created_at, :expires_at,
+                :before_hash, :after_hash, :before, :after, :places, :created_at, :expires_at,
                 :decided_by, :decided_at, :decided_in, :applied_at)
         RETURNING id
         """,
@@ -51,17 +52,51 @@ def by_dedupe(rd: Reader, dedupe: str) -> Write | None:
     return next(iter(_some(rd, "WHERE dedupe = :dedupe", dedupe=dedupe)), None)
 
 
-def staged(rd: Reader, space: int | None, kind: str = "") -> list[Write]:
-    """What waits for a yes, oldest first, in one space or (None) in all; of one kind or ("") of both."""
+def staged(rd: Reader, space: int | None, kind: str = "", limit: int = -1, begins: str = "") -> list[Write]:
+    """What waits for a yes, oldest first, in one space or (None) in all; of one kind or ("") of both.
+
+    With `begins`: those whose number begins so.
+    """
     return _some(
         rd,
         """
         WHERE status = 'staged' AND (:space IS NULL OR writes.space = :space) AND :kind IN ('', writes.kind)
-        ORDER BY writes.id
+          AND substr(writes.id, 1, length(:begins)) = :begins
+        ORDER BY writes.id LIMIT :limit
         """,
         space=space,
         kind=kind,
+        limit=limit,
+        begins=begins,
     )
+
+
+def in_force(rd: Reader, space: int | None, kind: str, limit: int, begins: str = "") -> list[Write]:
+    """What is applied, the newest number first: what can be taken back. See `staged`."""
+    return _some(
+        rd,
+        """
+        WHERE status = 'applied' AND (:space IS NULL OR writes.space = :space) AND writes.kind = :kind
+          AND substr(writes.id, 1, length(:begins)) = :begins
+        ORDER BY writes.id DESC LIMIT :limit
+        """,
+        space=space,
+        kind=kind,
+        limit=limit,
+        begins=begins,
+    )
+
+
+def count_staged(rd: Reader, space: int | None, kind: str = "") -> int:
+    """How many wait for a yes."""
+    row = rd.row(
+        """
+        SELECT count(*) AS waiting FROM writes
+         WHERE status = 'staged' AND (:space IS NULL OR space = :space) AND :kind IN ('', kind)
+        """,
+        {"space": space, "kind": kind},
+    )
+    return 0 if row is None else int(row["waiting"])
 
 
 def decided_in(rd: Reader, command: int) -> list[Write]:
@@ -86,13 +121,37 @@ def of_review(rd: Reader, session: str, turn: int) -> list[Write]:
     )
 
 
-def log(rd: Reader, space: int | None, limit: int) -> list[Write]:
-    """The ledger, newest first, of one space or (None) of all."""
+def log(rd: Reader, space: int | None, limit: int, below: int | None = None, kind: str = "") -> list[Write]:
+    """The ledger, newest first, of one space or (None) of all; of one kind or ("") of both.
+
+    `below` gives the part of it with smaller ids: the next page.
+    """
+    here = "" if space is None else "writes.space = :space AND"  # an OR would read all that others have
     return _some(
         rd,
-        "WHERE :space IS NULL OR writes.space = :space ORDER BY writes.id DESC LIMIT :limit",
+        f"""
+        WHERE {here} writes.id < coalesce(:below, 1 << 62) AND :kind IN ('', writes.kind)
+        ORDER BY writes.id DESC LIMIT :limit
+        """,
         space=space,
         limit=limit,
+        below=below,
+        kind=kind,
+    )
+
+
+def naming(rd: Reader, space: int, target: str, text: str) -> list[Write]:
+    """The applied writes of a file that put in or took away entries with this text in them, newest first."""
+    return _some(
+        rd,
+        """
+        WHERE status = 'applied' AND writes.space = :space AND target = :target
+          AND (instr(writes.after, :text) OR instr(writes.before, :text))
+        ORDER BY applied_at DESC, writes.id DESC
+        """,
+        space=space,
+        target=target,
+        text=clean(text),
     )
 
 
@@ -124,6 +183,19 @@ def sources(rd: Reader, space: int, target: str) -> list[Write]:
     )
 
 
+def put_in(rd: Reader, space: int, target: str) -> list[tuple[str, str, str]]:
+    """(origin, decided_by, after) of the applied writes of a file, newest first: the little of `sources`."""
+    rows = rd.rows(
+        """
+        SELECT origin, decided_by, after FROM writes
+         WHERE status = 'applied' AND space = :space AND target = :target AND after <> ''
+         ORDER BY id DESC
+        """,
+        {"space": space, "target": target},
+    )
+    return [(row["origin"], row["decided_by"], row["after"]) for row in rows]
+
+
 def approve(
     tx: Transaction,
     id: int,
@@ -136,6 +208,7 @@ def approve(
     after_hash: str,
     before: str,
     after: str,
+    places: Sequence[int] = (),
 ) -> bool:
     """staged -> approved, with what the file is and will be. True if this call was the one that did it.
 
@@ -147,7 +220,7 @@ def approve(
            SET status = 'approved', reason = '', reason_values = '{}',
                decided_by = :by, decided_at = :at, decided_in = :through,
                base_hash = :base_hash, before_hash = :before_hash, after_hash = :after_hash,
-               before = :before, after = :after
+               before = :before, after = :after, places = :places
          WHERE id = :id AND status = 'staged'
         """,
         {
@@ -160,6 +233,7 @@ def approve(
             "after_hash": after_hash,
             "before": clean(before),
             "after": clean(after),
+            "places": numbers_text(places),
         },
     )
 
@@ -273,17 +347,6 @@ def edit(
             "by": by,
             "at": time_text(at),
         },
-    )
-
-
-def undo(tx: Transaction, id: int, *, by: str, at: datetime) -> bool:
-    """applied -> undone."""
-    return tx.changed(
-        """
-        UPDATE writes SET status = 'undone', undone_by = :by, undone_at = :at
-         WHERE id = :id AND status = 'applied'
-        """,
-        {"id": id, "by": by, "at": time_text(at)},
     )
 
 

@@ -1,6 +1,7 @@
 """One function per figure: what is measured, how, and the floor beside it in the same run.
 
-What follows a kill is in `recovery`, what comes with the years in `growth`.
+What follows a kill is in `recovery`, what comes with the years in `growth`, everybody at once in `flood`, the other
+platform in `discord`.
 """
 
 import os
@@ -18,7 +19,7 @@ from gateway.home import Home
 from gateway.memory.proposals import Proposal
 from gateway.records import Action, Operation, Origin, Target
 from gateway.store import people
-from tests.bench import growth, recovery
+from tests.bench import discord, flood, growth, recovery
 from tests.bench.rig import (
     Figure,
     Running,
@@ -231,6 +232,8 @@ def _bare_syncs(folder: Path) -> list[float]:
 
 ALL: Sequence[tuple[str, Callable[..., list[Figure]]]] = (
     ("turns", turns),
+    ("discord", discord.turns),
+    ("flood", flood.flood),
     ("family", family),
     ("commands", commands),
     ("memory_write", memory_write),

@@ -14,7 +14,8 @@ from gateway.core import open_core
 from gateway.home import Home
 from gateway.store import people
 from gateway.store.encoding import time_text
-from gateway.store.search import fold
+from gateway.store import search_index
+from gateway.store.transaction import Transaction
 
 OWNER = 1000
 FIRST_PERSON = 100_000
@@ -36,6 +37,7 @@ def filling(home: Home) -> Iterator[sqlite3.Connection]:
         people.ensure_space(tx, "owner", "owner", "owner", LONG_AGO)
     core.close()
     with closing(sqlite3.connect(home.state_db, isolation_level=None)) as db:
+        db.row_factory = sqlite3.Row
         db.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN")
         yield db
         db.execute("COMMIT")
@@ -136,9 +138,8 @@ def _turns(db: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
         """,
         rows,
     )
-    db.executemany(
-        "INSERT INTO message_words (rowid, text) VALUES (?, ?)", [(row["id"], fold(row["text"])) for row in rows]
-    )
+    for row in rows:
+        search_index.index(Transaction(db), row["id"])
     db.executemany(
         """
         INSERT INTO outbox (id, dedupe, kind, platform, chat, space, token, message, status, due_at, created_at,

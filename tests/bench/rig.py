@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,24 +131,28 @@ def scratch() -> Iterator[Path]:
         yield Path(name)
 
 
-def hikae(home: Path, *arguments: str) -> list[str]:
-    """The program with its gates open: the platforms' bounds are not what is measured."""
-    return [sys.executable, "-m", "tests.unhurried", "--home", str(home), *arguments]
+def hikae(home: Path, *arguments: str, program: str = "tests.unhurried") -> list[str]:
+    """The program with its gates open: the platforms' bounds are not what is measured, but by `gateway`."""
+    return [sys.executable, "-m", program, "--home", str(home), *arguments]
 
 
 def configure(home: Path, server: Server, **sections: str) -> dict[str, str]:
     """Write config.yaml for the load server; returns the environment to start with."""
     home.mkdir(mode=0o700, exist_ok=True)
-    people = (*range(1001, 1021), *range(2000, 2011), *range(3000, 3016))
-    allowed = ", ".join(f"'telegram:{number}'" for number in people)
     body = {
         "model": f"provider: openai, name: bench, base_url: '{server.url}/v1'",
-        "access": f"owners: ['telegram:1000'], allowed: [{allowed}]",
+        "access": access("telegram", (*range(1001, 1021), *range(2000, 2011), *range(3000, 3016))),
         "web": "enabled: false",
         **sections,
     }
     (home / "config.yaml").write_text("".join(f"{key}: {{{text}}}\n" for key, text in body.items()), "utf-8")
     return {"TELEGRAM_BOT_TOKEN": "1:bench", "HIKAE_TELEGRAM_BASE_URL": server.url, "HOME": str(home.parent)}
+
+
+def access(platform: str, people: Iterable[int]) -> str:
+    """The owner and these people may talk to the bot."""
+    allowed = ", ".join(f"'{platform}:{number}'" for number in people)
+    return f"owners: ['{platform}:1000'], allowed: [{allowed}]"
 
 
 def percentile(values: Sequence[float], share: int) -> float:

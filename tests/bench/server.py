@@ -1,56 +1,23 @@
-"""Telegram and the model for benchmarks: lean, in a process of its own, driving closed loops of chats.
+"""Telegram, Discord and the model for benchmarks: lean, in a process of its own, driving closed loops of chats.
 
 The fakes of the tests check every call and would cost more than what is measured. This one answers at once.
 Control (JSON over HTTP): POST /run plays chats, each writing its next message when its reply has come, and
 answers with the latencies in seconds; POST /model sets how long the model thinks; POST /say, /next and
-/wait_asked are the single steps. Moments are of the clock that all processes of a machine share.
+/wait_asked are the single steps. A flood is in `server_flood`, Discord's half in `server_discord`. Moments are of
+the clock that all processes of a machine share.
 """
 
 import asyncio
 import json
 import time
-from collections import defaultdict
 from typing import Any
 
 from aiohttp import web
 
+from tests.bench.load import ANSWER, LOAD, Load
+from tests.bench.server_flood import Flood
+
 REVIEW_MARK = "Background review"
-
-
-class Load:
-    """The state of the server."""
-
-    def __init__(self) -> None:
-        self.updates: list[dict[str, Any]] = []
-        self.next_update = 1
-        self.next_message = 1
-        self.arrived = asyncio.Event()
-        self.polled = asyncio.Event()
-        self.sent: dict[int, asyncio.Queue[tuple[float, str]]] = defaultdict(asyncio.Queue)
-        self.model_seconds = 0.0
-        self.review_seconds = 0.0
-        self.asked: dict[str, list[float]] = {"chat": [], "review": []}
-        """When the model was asked, for which task."""
-        self.somebody_asked = asyncio.Event()
-        self.review_calls: list[dict[str, Any]] = []
-        self.thinking = 0
-        self.most_thinking = 0
-
-    def says(self, chat: int, text: str) -> None:
-        message = {
-            "message_id": self.next_message,
-            "date": int(time.time()),
-            "chat": {"id": chat, "type": "private", "first_name": "A"},
-            "from": {"id": chat, "is_bot": False, "first_name": "A"},
-            "text": text,
-        }
-        self.updates.append({"update_id": self.next_update, "message": message})
-        self.next_update += 1
-        self.next_message += 1
-        self.arrived.set()
-
-
-LOAD = web.AppKey("load", Load)
 
 
 async def telegram(request: web.Request) -> web.Response:
@@ -63,7 +30,7 @@ async def telegram(request: web.Request) -> web.Response:
         return _ok(await _poll(load, int(given.get("offset") or 0), float(given.get("timeout") or 0)))
     if method == "sendMessage":
         chat = int(given["chat_id"])
-        await load.sent[chat].put((time.perf_counter(), str(given["text"])))
+        load.was_sent(chat, str(given["text"]))
         load.next_message += 1
         return _ok(
             {"message_id": load.next_message, "date": 1, "chat": {"id": chat, "type": "private"}, "text": "x"}
@@ -102,11 +69,16 @@ async def model(request: web.Request) -> web.StreamResponse:
             await asyncio.sleep(seconds)
     finally:
         load.thinking -= 1
-    delta: dict[str, Any] = {"content": "ok"}
+    delta: dict[str, Any] = {"content": _words(said[-1]) if load.echoes else ANSWER}
     if review and load.review_calls and not any(m["role"] == "tool" for m in asked["messages"][-2:]):
         call = {"name": "memory", "arguments": json.dumps(load.review_calls.pop(0))}
         delta = {"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": call}]}
     return await _stream(request, delta)
+
+
+def _words(message: dict[str, Any]) -> str:
+    """What was said, without the time that stands before it."""
+    return str(message["content"]).rpartition("] ")[2]
 
 
 async def _stream(request: web.Request, delta: dict[str, Any]) -> web.StreamResponse:
@@ -126,19 +98,20 @@ async def _stream(request: web.Request, delta: dict[str, Any]) -> web.StreamResp
 
 
 async def run(request: web.Request) -> web.Response:
-    """{"chats": 20, "turns": 10, "text": "hello", "first": 1000} → {"seconds": …, "latencies": […]}"""
+    """{"chats": 20, "turns": 10, "text": "hello", "first": 1000} → {"seconds": …, "latencies": […]}
+
+    With {"platform": "discord"}, these chats are on Discord.
+    """
     load = request.app[LOAD]
     asked = await request.json()
     latencies: list[float] = []
 
     async def one_chat(chat: int) -> None:
         for number in range(asked["turns"]):
-            while not load.sent[chat].empty():
-                load.sent[chat].get_nowait()
+            load.forget_sent(chat)
             began = time.perf_counter()
-            load.says(chat, f"{asked.get('text', 'hello')} {number}")
-            at, _ = await asyncio.wait_for(load.sent[chat].get(), 30)
-            latencies.append(at - began)
+            load.says(chat, f"{asked.get('text', 'hello')} {number}", asked.get("platform", "telegram"))
+            latencies.append(await load.next_answer(chat) - began)
 
     load.most_thinking = 0
     began = time.perf_counter()
@@ -158,11 +131,10 @@ async def pair(request: web.Request) -> web.Response:
     load = request.app[LOAD]
     asked = await request.json()
     chat = asked["first"]
-    while not load.sent[chat].empty():
-        load.sent[chat].get_nowait()
+    load.forget_sent(chat)
     load.says(chat, asked["text"])
-    replied, _ = await asyncio.wait_for(load.sent[chat].get(), 60)
-    noticed, text = await asyncio.wait_for(load.sent[chat].get(), 60)
+    replied, _ = await load.next_sent(chat, 60)
+    noticed, text = await load.next_sent(chat, 60)
     return web.json_response({"seconds": noticed - replied, "text": text})
 
 
@@ -172,6 +144,7 @@ async def set_model(request: web.Request) -> web.Response:
     load.model_seconds = asked.get("seconds", load.model_seconds)
     load.review_seconds = asked.get("review_seconds", load.review_seconds)
     load.review_calls += asked.get("review_calls", [])
+    load.echoes = asked.get("echoes", load.echoes)
     return web.json_response({})
 
 
@@ -179,8 +152,7 @@ async def say(request: web.Request) -> web.Response:
     """{"chat": 1000, "text": "hello"}: what the chat was sent before is not looked at any more."""
     load = request.app[LOAD]
     asked = await request.json()
-    while not load.sent[asked["chat"]].empty():
-        load.sent[asked["chat"]].get_nowait()
+    load.forget_sent(asked["chat"])
     load.says(asked["chat"], asked["text"])
     return web.json_response({"at": time.perf_counter()})
 
@@ -188,7 +160,7 @@ async def say(request: web.Request) -> web.Response:
 async def next_sent(request: web.Request) -> web.Response:
     """{"chat": 1000}: the next thing this chat is sent, and when that was."""
     asked = await request.json()
-    at, text = await asyncio.wait_for(request.app[LOAD].sent[asked["chat"]].get(), 120)
+    at, text = await request.app[LOAD].next_sent(asked["chat"], 120)
     return web.json_response({"at": at, "text": text})
 
 
@@ -217,16 +189,25 @@ async def wait_poll(request: web.Request) -> web.Response:
     return web.json_response({})
 
 
+async def wait_connected(request: web.Request) -> web.Response:
+    """Answers when the bot has a session on Discord."""
+    await asyncio.wait_for(request.app[LOAD].discord.connected.wait(), 60)
+    return web.json_response({})
+
+
 def _ok(result: object) -> web.Response:
     return web.json_response({"ok": True, "result": result})
 
 
 async def main() -> None:
     app = web.Application(client_max_size=64 * 1024 * 1024)
-    app[LOAD] = Load()
+    load = app[LOAD] = Load()
+    flood = Flood()
     app.router.add_route("*", "/bot{token}/{method}", telegram)
+    app.router.add_route("*", "/api/v10/{path:.*}", load.discord.call)
+    app.router.add_get("/gw", load.discord.socket)
     app.router.add_post("/v1/chat/completions", model)
-    for handler in (run, pair, say, count_asked, wait_asked, wait_poll):
+    for handler in (run, pair, say, count_asked, wait_asked, wait_poll, wait_connected, flood.flood, flood.flooded):
         app.router.add_post(f"/{handler.__name__}", handler)
     app.router.add_post("/model", set_model)
     app.router.add_post("/next", next_sent)

@@ -341,6 +341,21 @@ class TestCommands:
 
         assert discord.sent == []
 
+    @pytest.mark.parametrize(("name", "part", "where"), [("help", "", CHANNEL), ("memory", "pending", None)])
+    async def test_what_all_there_may_read_is_said_in_the_chat_when_it_comes_too_late(
+        self, discord: FakeDiscord, name: str, part: str, where: int | None
+    ) -> None:
+        """After a night of trouble the answer to a command in a direct message is still an answer."""
+        discord.add_channel(CHANNEL)
+        bot = Talking(discord)
+        async with bot():
+            given = discord.gives(ADA, name, part, channel=where)
+            message = await bot.message()
+            discord.lets_run_out(given)
+            await bot.answers(message, "Here:")
+
+        assert [(one.text, one.channel) for one in discord.sent] == [("Here:", where or discord.dm(ADA))]
+
     @pytest.mark.parametrize("where", [CHANNEL, None])
     async def test_a_command_counts_even_if_discord_did_not_hear_us(
         self, discord: FakeDiscord, where: int | None

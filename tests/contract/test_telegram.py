@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway.chat import Button, Chat, How, IncomingMessage, OutgoingMessage, Piece
-from gateway.errors import PlatformBusy
+from gateway.errors import PlatformBusy, StoreBusy
 from tests.contract.platform import PlatformContract, ScriptedReceiver, running
 from tests.contract.telegram_network import (
     ADA,
@@ -73,6 +73,50 @@ class TestConfirming:
             await telegram.wait_for(lambda: not telegram.unconfirmed)
 
         assert receiver.said() == [kept, refused, "behind it"]
+
+    async def test_a_chat_that_cannot_be_kept_holds_up_no_other(self, telegram: FakeTelegram) -> None:
+        """A flood in one chat must not keep the words of a quiet one at Telegram."""
+
+        class Waiting(ScriptedReceiver):
+            async def message(self, message: IncomingMessage) -> None:
+                if message.person.id == str(ADA):
+                    await let_go.wait()
+                await super().message(message)
+
+        let_go = asyncio.Event()
+        receiver = Waiting()
+        for person, words in ((ADA, "one"), (ADA, "two"), (BEN, "quiet")):
+            telegram.says(person, words)
+
+        async with running(build(telegram), receiver):
+            await telegram.wait_for(lambda: receiver.said() == ["quiet"])
+            assert len(telegram.unconfirmed) == 3
+            let_go.set()
+            await telegram.wait_for(lambda: not telegram.unconfirmed)
+
+        assert receiver.said() == ["quiet", "one", "two"]
+
+    async def test_what_was_kept_behind_a_refused_update_is_not_confirmed_before_it(
+        self, telegram: FakeTelegram
+    ) -> None:
+        """Telegram confirms everything below an offset: a later word of another chat must not move it past this."""
+
+        class RefusingAda(ScriptedReceiver):
+            async def message(self, message: IncomingMessage) -> None:
+                if message.person.id == str(ADA) and len(self.refused) < 3:
+                    self.refused.append(message.id)
+                    raise StoreBusy("full", after=0.0)
+                await super().message(message)
+
+        receiver = RefusingAda()
+        telegram.says(ADA, "refused")
+        telegram.says(BEN, "behind it")
+
+        async with running(build(telegram), receiver):
+            await telegram.wait_for(lambda: not telegram.unconfirmed)
+
+        assert len(receiver.refused) == 3
+        assert "refused" in receiver.said()
 
     async def test_a_restart_is_given_what_was_not_confirmed(self, telegram: FakeTelegram) -> None:
         """A kill between keeping and confirming brings the update again, under the same message id."""

@@ -21,7 +21,7 @@ import pytest
 from redis import Redis
 
 from gateway.conversation import turn as turns
-from gateway.llm import openai as openai_model
+from gateway.llm import server as model_server
 from gateway.records import Status
 from gateway.store.db import WAIT_SECONDS
 from tests.bot import Bot, running_bot
@@ -329,7 +329,7 @@ def cuts_the_stream(server: ModelServer) -> None:
         server.cuts(after_events=2)
 
 
-TRIES = turns.MODEL_TRIES * (openai_model.MAX_RETRIES + 1)
+TRIES = turns.MODEL_TRIES * (model_server.MAX_RETRIES + 1)
 SILENT = "The model does not answer right now. Please say it again in a while."
 
 

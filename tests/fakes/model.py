@@ -1,4 +1,5 @@
-"""A loopback model server: /v1/chat/completions (streaming and not) and /v1/models, over real HTTP.
+"""A loopback model server: /v1/chat/completions, Anthropic's /v1/messages (both streaming and not) and /v1/models,
+over real HTTP.
 
 It runs in a thread of its own, so that async tests and tests of real processes use it the same way:
 
@@ -20,6 +21,8 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from tests.fakes import anthropic
+
 Json = dict[str, Any]
 When = Callable[[Json], bool]
 
@@ -35,7 +38,14 @@ def always(_: Json) -> bool:
 def is_review(request: Json) -> bool:
     """Whether a request is a background review's: its last user message is the review's instruction."""
     said = [message for message in request.get("messages", ()) if message.get("role") == "user"]
-    return bool(said) and str(said[-1].get("content", "")).startswith("Background review:")
+    return bool(said) and _last_text(said[-1].get("content", "")).startswith("Background review:")
+
+
+def _last_text(content: object) -> str:
+    """What a message ends with: all of a text, or the last of Anthropic's blocks."""
+    if isinstance(content, list):
+        return str(content[-1].get("text", "")) if content else ""
+    return str(content)
 
 
 def is_chat(request: Json) -> bool:
@@ -132,6 +142,11 @@ class ModelServer:
         self.takes_stream_options = True
         self.ignores_streaming = False
         """True: it answers a streaming request with one JSON document, as some others do."""
+        self.thinks = False
+        """True: it refuses `"thinking": {"type": "disabled"}` with a 400, as some of Anthropic's models do."""
+        self.most_tokens = 64_000
+        """What `max_tokens` may be."""
+        self.cache = anthropic.Cache()
         self.key: str | None = None
         """When set, any other key is answered with 401."""
         self.models: tuple[str, ...] = MODELS
@@ -262,6 +277,7 @@ class ModelServer:
     async def _start(self) -> int:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_post(anthropic.PATH, self._complete)
         app.router.add_get("/v1/models", self._list_models)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
         await self._runner.setup()
@@ -301,16 +317,30 @@ class ModelServer:
             )
         if asked.get("stream") and not self.ignores_streaming:
             return await self._stream(request, script, asked)
+        if request.path == anthropic.PATH:
+            return web.json_response(anthropic.message(*self._answered(script, asked)))
         return web.json_response(_completion(script, asked))
+
+    def _answered(self, script: Script, asked: Json) -> tuple[str, tuple[Json, ...], str | None, Json, str]:
+        """What Anthropic's answer is made of; its usage is what the cache really serves."""
+        output = len(script.text) // 4 + 10 * len(script.tool_calls)
+        usage = script.usage or {**self.cache.usage(asked), "output_tokens": output}
+        return script.text, script.tool_calls, script.finish, usage, str(asked.get("model"))
 
     def _take(self, recorded: Recorded, asked: Json) -> Script:
         """The script for this request; a refusal of what was sent uses none up."""
         with self._changed:
             self._requests.append(recorded)
             self._changed.notify_all()
-            if complaint := _complaint(asked):
+            if complaint := self._complaint(recorded, asked):
                 self.complaints.append(complaint)
                 return _refusal(complaint)
+            if asked.get("max_tokens", 0) > self.most_tokens:
+                return _refusal(
+                    f"max_tokens: {asked['max_tokens']} > {self.most_tokens}, which is the maximum allowed"
+                )
+            if self.thinks and "thinking" in asked:
+                return _refusal(f'"thinking.type.{asked["thinking"]["type"]}" is not supported for this model.')
             if asked.get("stream") and not self.streams:
                 return _refusal("Streaming is not supported: 'stream' must be false.")
             if asked.get("stream_options") and not self.takes_stream_options:
@@ -321,8 +351,15 @@ class ModelServer:
                     return script
             return Script(text=self.otherwise)
 
+    @staticmethod
+    def _complaint(recorded: Recorded, asked: Json) -> str:
+        if recorded.path == anthropic.PATH:
+            return anthropic.complaint(asked, recorded.headers)
+        return _complaint(asked)
+
     def _key_fits(self, request: web.Request) -> bool:
-        return self.key is None or request.headers.get("Authorization") == f"Bearer {self.key}"
+        given = (request.headers.get("Authorization"), request.headers.get("X-Api-Key"))
+        return self.key is None or given in ((f"Bearer {self.key}", None), (None, self.key))
 
     async def _think(self, script: Script) -> None:
         if script.seconds:
@@ -334,16 +371,26 @@ class ModelServer:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         sent = 0
-        async for event in _events(script, asked):
+        async for event in self._events(request, script, asked):
             if script.cut_after is not None and sent >= script.cut_after:
                 if request.transport is not None:
                     request.transport.abort()
                 return response
-            await response.write(b"data: " + json.dumps(event).encode() + b"\n\n")
+            named = f"event: {event['type']}\n" if "type" in event else ""
+            await response.write(f"{named}data: {json.dumps(event)}\n\n".encode())
             sent += 1
-        await response.write(b"data: [DONE]\n\n")
+        if request.path != anthropic.PATH:
+            await response.write(b"data: [DONE]\n\n")
         await response.write_eof()
         return response
+
+    async def _events(self, request: web.Request, script: Script, asked: Json) -> AsyncIterator[Json]:
+        if request.path == anthropic.PATH and script.events is None:
+            for event in anthropic.events(*self._answered(script, asked)):
+                yield event
+            return
+        async for event in _events(script, asked):
+            yield event
 
 
 def _complaint(asked: Json) -> str:

@@ -11,6 +11,8 @@ from typing import Any
 
 DESCRIPTION = Path(__file__).with_name("telegram-bot-api.json")
 
+_NOTHING = " \t\r\n\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2800\u3000\ufeff"
+"""What Telegram takes for nothing, beside other blanks."""
 LONGEST_TEXT = 4096
 MOST_ENTITIES = 100
 
@@ -116,7 +118,7 @@ def check_text(text: str, entities: list[dict[str, Any]]) -> None:
     """Length, and entities that lie within the text without cutting a character in two. Raises Wrong."""
     units = text.encode("utf-16-le", "surrogatepass")
     length = len(units) // 2
-    if not text.strip():
+    if not text.strip(_NOTHING):
         raise Wrong("Bad Request: message text is empty")
     if any("\ud800" <= character <= "\udfff" for character in text):
         raise Wrong("Bad Request: strings must be encoded in UTF-8")

@@ -3,6 +3,8 @@
 from datetime import timedelta
 from pathlib import Path
 
+from gateway.chat import Chat
+from gateway.store import outbox
 from tests.bot import ANNA, BEN, MALLORY, Bot, running_bot
 
 NOBODY = "owners: [], allowed: []"
@@ -126,3 +128,25 @@ async def test_a_person_taken_out_of_the_settings_is_out(tmp_path: Path) -> None
         await bot.says("hello again", BEN)
 
         assert len(bot.server.requests) == 1
+
+
+async def test_somebody_taken_out_of_the_settings_hears_nothing_of_what_still_waited(tmp_path: Path) -> None:
+    """Their memory, an answer and a notice were on their way when the owner took them out."""
+    async with running_bot(tmp_path) as bot:
+        await bot.says("hello", BEN)
+        before = bot.sees(BEN)
+        bot.telegram.fail("sendMessage", 500, times=2)
+        bot.telegram.says(BEN, "/memory")
+        await bot.until(lambda: not bot.telegram.unconfirmed)
+        await bot.stop()
+        bot.telegram.recover()
+        bot.configure(access="owners: ['telegram:123']")
+        await bot.start()
+        await bot.until(lambda: not _waits_for(bot, BEN))
+
+        assert bot.sees(BEN) == before
+
+
+def _waits_for(bot: Bot, person: int) -> bool:
+    with bot.core.db.read() as rd:
+        return outbox.something_waits(rd, Chat("telegram", str(person)))

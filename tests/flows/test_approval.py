@@ -26,7 +26,7 @@ async def test_a_write_waits_for_the_tap_and_is_then_kept(tmp_path: Path) -> Non
         card = bot.card_with("Approve")
 
         assert "Lives in Bergen" in card.text
-        assert card.labels == ("Approve", "Reject")
+        assert card.labels == ("Approve", "Reject", "Edit")
         assert bot.memory_file("USER.md") == ""
 
         await bot.taps("Approve")
@@ -354,7 +354,7 @@ async def test_several_that_wait_are_decided_with_one_tap(tmp_path: Path) -> Non
     async with running_bot(tmp_path, memory=ASK) as bot:
         await proposes(bot, "Lives in Bergen", "I live in Bergen")
         await proposes(bot, "Owns a tuba", "I own a tuba")
-        assert bot.card_with("Approve all").labels == ("Approve", "Reject", "Approve all", "Reject all")
+        assert bot.card_with("Approve all").labels == ("Approve", "Reject", "Edit", "Approve all", "Reject all")
 
         await bot.taps("Approve all")
 

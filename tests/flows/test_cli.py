@@ -446,7 +446,7 @@ def test_a_reset_deletes_the_file_itself(machine: Machine, core: app.Core) -> No
     assert (machine.memory_file(), machine.memory_file("USER.md")) == ("(none)", "Likes cats\n")
 
 
-@pytest.mark.parametrize("name", ["edit", "undo", "log", "why", "tidy", "setup", "status"])
+@pytest.mark.parametrize("name", ["setup", "status"])
 def test_what_comes_later_is_not_there(machine: Machine, name: str) -> None:
     """A command that does nothing would be worse than none."""
     ran = machine.hikae("--json", "memory", name)
@@ -602,7 +602,7 @@ def test_the_prompt_is_measured_as_it_would_be_sent(machine: Machine, core: app.
     assert sizes["total"]["bytes"] == len(prompt.encode()) + len(tools.encode())
     assert [part["name"] for part in sizes["parts"]] == ["identity", "tools", "memory", "date"]
     assert sum(part["chars"] for part in sizes["parts"]) + 2 * 3 == len(prompt)
-    assert [tool["name"] for tool in sizes["tools"]] == ["memory", "session_search"]
+    assert [tool["name"] for tool in sizes["tools"]] == ["memory", "session_search", "skill"]
     assert machine.hikae("prompt-size", "--platform", "pigeon").code == 2
 
 
@@ -768,6 +768,23 @@ def test_doctor_tries_the_model_and_says_what_to_check(machine: Machine) -> None
 
     assert ran.code == 1
     assert "!! model: The model's server does not answer." in ran.out
+
+
+@pytest.mark.parametrize(
+    ("review", "said"),
+    [
+        ("provider: anthropic, model: small", "ANTHROPIC_API_KEY is not set"),
+        ("model: small, base_url: 'http://127.0.0.1:9/v1'", "The model's server does not answer."),
+    ],
+)
+def test_doctor_tries_the_model_of_the_reviews_too(machine: Machine, review: str, said: str) -> None:
+    """A review fails where nobody looks; its model is told from the chat's."""
+    machine.configure(f"auxiliary: {{background_review: {{{review}}}}}\n")
+
+    ran = machine.hikae("doctor")
+
+    assert ran.code == 1
+    assert f"!! review model: {said}" in ran.out
 
 
 def test_doctor_says_that_a_database_is_too_new(machine: Machine) -> None:

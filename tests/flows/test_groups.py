@@ -146,6 +146,17 @@ async def test_a_member_is_helped_with_what_is_theirs(tmp_path: Path) -> None:
         assert "/memory" in shown[2] and "/pair" not in shown[2] and "/home" not in shown[2]
 
 
+async def test_a_member_sees_nothing_of_what_goes_on_elsewhere(tmp_path: Path) -> None:
+    """`/status` in a group counts what is the group's; the owner in private sees it all."""
+    async with running_bot(tmp_path, access=OPEN, memory="nudge_interval: 1") as bot:
+        await bot.says("I moved to Bergen")
+        await commands(bot, "/status", person=MALLORY)
+        await bot.says("/status")
+
+        assert "Reviews: 0 due" in bot.sees(GROUP)[-1]
+        assert "Reviews: 1 due" in bot.sees()[-1]
+
+
 async def test_a_member_stops_their_own_turn_and_no_other(tmp_path: Path) -> None:
     """One person's question is not ended by another's impatience; the owner may end any."""
     async with running_bot(tmp_path, access=OPEN) as bot:

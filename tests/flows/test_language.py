@@ -11,7 +11,11 @@ NAMES = re.compile(r"(?<!\w)/\w+|telegram[:-]\d+|\d{8}_\w+|config\.yaml|model\.n
 """Commands, ids, files and settings, which stay as they are in every language."""
 GROUP = -100200
 COMMAND_WORDS = set(
-    re.findall(r"\w+", "all ID pending approve reject approval on off refresh revoke code CODE PLATFORM ja en")
+    re.findall(
+        r"\w+",
+        "all ID pending approve reject edit undo why log tidy approval on off refresh revoke code CODE PLATFORM "
+        "ja en",
+    )
 )
 """What is typed behind a command."""
 KEPT_WORDS = COMMAND_WORDS | {"hikae", "AI", "USER", "MEMORY", "auto", "owner"}
@@ -77,7 +81,7 @@ async def test_who_has_telegram_in_japanese_reads_no_english(tmp_path: Path) -> 
         stale = await taps_again(bot, card)
 
         screen = bot.sees()
-        assert card.labels == ("承認", "却下")
+        assert card.labels == ("承認", "却下", "編集")
         assert "💾 メモリを更新しました" in screen
         assert any(text.startswith("✓ 覚えました：「ベルゲンに住んでいる」（あなた、") for text in screen)
         assert "そのコマンドは分かりません。 /status のことですか？ /help で一覧を確認できます。" in screen

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway.chat import Person
+from gateway.chat import IncomingMessage, Person
 from gateway.conversation import pairing
 from gateway.conversation.access import Standing
+from gateway.conversation.letting_in import Door
 from gateway.store import people, reviews, sessions
 from tests.bot import ANNA, BEN, MALLORY, Bot, running_bot
 from tests.store.given import StillClock
@@ -312,6 +313,29 @@ async def test_what_waits_of_somebody_who_is_revoked_is_answered_no_more(tmp_pat
 
         assert len(bot.sees(MALLORY)) == shown
         assert len(bot.server.requests) == 1
+
+
+async def test_somebody_who_is_revoked_while_their_message_comes_in_is_a_stranger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the look at who it is and the commit another process may have taken them out."""
+    async with running_bot(tmp_path) as bot:
+        await bot.says("hello")
+        await lets_in(bot)
+        admit, asked = Door.admit, len(bot.server.requests)
+
+        def admit_and_revoke(door: Door, message: IncomingMessage) -> Standing | None:
+            told = admit(door, message)
+            with bot.core.db.write() as tx:
+                pairing.revoke(tx, door.access, message.person.key, bot.core.clock.now())
+            return told
+
+        monkeypatch.setattr(Door, "admit", admit_and_revoke)
+        await bot.says("xyzzy", MALLORY)
+
+        with bot.core.db.read() as rd:
+            assert people.open_space_of(rd, f"telegram:{MALLORY}") is None
+        assert (len(bot.server.requests), "xyzzy" in "".join(bot.sees(MALLORY))) == (asked, False)
 
 
 async def test_what_the_settings_grant_only_the_settings_take(tmp_path: Path) -> None:

@@ -90,9 +90,9 @@ def test_a_model_that_never_stops_calling_is_stopped(bench: Workbench) -> None:
     assert bench.review(review).status == "done"
 
 
-def test_with_memory_switched_off_no_model_is_asked(bench: Workbench) -> None:
+def test_with_memory_and_skills_switched_off_no_model_is_asked(bench: Workbench) -> None:
     """There is nothing that it could propose."""
-    off = "memory: {memory_enabled: false, user_profile_enabled: false}"
+    off = "memory: {memory_enabled: false, user_profile_enabled: false}\nagent: {disabled_toolsets: [skills]}\n"
     bench.configure(bench.home.config.read_text() + off)
     review = bench.due("I live in Bergen")
 

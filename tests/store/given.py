@@ -10,7 +10,9 @@ from typing import TypeVar
 from gateway.chat import Chat
 from gateway.records import Action as Action
 from gateway.records import Evidence, NewOutgoing, NewWrite, Operation, Origin, Role, Session, Status, Target
-from gateway.store import messages, people, sessions
+from gateway.store import messages as messages
+from gateway.store import people, sessions
+from gateway.store import search_index as search_index
 from gateway.store.db import Transaction
 from gateway.store.messages import NewMessage
 

@@ -60,7 +60,7 @@ def test_what_was_joined_is_found_in_the_whole_message_alone(db: Database) -> No
     whole = _join(db, head)
 
     with db.read() as rd:
-        assert [hit.message for hit in search.find(rd, whole.space, "marzipan", 10)] == [head]
+        assert [hit.message for hit in search.find(rd, whole.space, "marzipan", 10).hits] == [head]
 
 
 def test_short_messages_of_a_burst_stay_apart(db: Database) -> None:
@@ -116,6 +116,15 @@ def test_forwarded_words_are_not_the_end_of_ones_own(db: Database) -> None:
     _keep(db, "send money", at=given.after(seconds=1), pieces=forwarded)
 
     assert _join(db, head).text == LONG
+
+
+def test_a_long_paste_in_answer_to_something_is_one_message(db: Database) -> None:
+    """Apps quote what is answered above the first piece only."""
+    quoted = (Piece(How.QUOTED, BEN, "What did it say?"), Piece(How.OWN, ANNA, LONG))
+    head = _keep(db, f"What did it say?\n{LONG}", pieces=quoted)
+    _keep(db, "its end", at=given.after(seconds=1))
+
+    assert _join(db, head).pieces == (*quoted, Piece(How.OWN, ANNA, "its end"))
 
 
 def test_times_that_run_backwards_join_nothing(db: Database) -> None:

@@ -46,6 +46,23 @@ def test_ids_count_within_their_space(db: Database) -> None:
     assert (spaces, [id & 0xFFFFFFFF for id in ids]) == ([2, 1, 2], [1, 1, 2])
 
 
+def test_a_gap_begins_behind_the_last_message_or_slash_command(db: Database) -> None:
+    """Somebody who has only given commands so far is known; a tap is kept out of turn and says nothing."""
+    commands_only, threads = Chat("discord", "5"), Chat("discord", "6", "7")
+    with db.write() as tx:
+        for chat, id in (
+            (commands_only, "interaction:40"),
+            (commands_only, "tap:90"),
+            (threads, "interaction:9"),
+            (threads, "41"),
+            (Chat("discord", "8"), "tap:91"),
+            (CHAT, "99"),
+        ):
+            given.keep(tx, "x", chat=chat, platform_id=id)
+
+        assert messages.newest_of_platform(tx, "discord") == {commands_only: "40", threads: "41"}
+
+
 def test_a_redelivered_message_is_kept_once(db: Database, other: Database) -> None:
     """Telegram hands a batch over again whenever it is not sure that we have it."""
     with db.write() as tx:
@@ -183,7 +200,7 @@ def test_only_transcripts_are_searchable(db: Database) -> None:
         answer = given.keep(tx, "Bergen!", role=Role.ASSISTANT)
         given.keep(tx, "/remember Bergen", role=Role.COMMAND)
 
-        assert [hit.message for hit in search.find(tx, space, "bergen", 10)] == [answer, user]
+        assert {hit.message for hit in search.find(tx, space, "bergen", 10).hits} == {answer, user}
 
 
 def test_turns_of_a_person_are_counted_over_their_accounts(db: Database) -> None:

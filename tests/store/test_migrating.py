@@ -8,8 +8,8 @@ import pytest
 
 from gateway.errors import Broken
 from gateway.home import Home
-from gateway.store import messages, migrating, search
-from gateway.store.db import Database, Reader
+from gateway.store import migrating
+from gateway.store.db import Database
 from gateway.store.migrating import Step
 from tests.store import given
 from tests.store.given import StillClock
@@ -68,34 +68,10 @@ def test_the_steps_are_numbered_without_a_gap() -> None:
     assert [step.number for step in migrating.steps()] == list(range(1, len(migrating.steps()) + 1))
 
 
-def test_without_an_index_messages_are_kept_and_found(home: Home, clock: StillClock) -> None:
-    """An SQLite without trigrams must not cost anybody the bot, and one with them catches up by itself."""
-    with Database.open(home, clock) as db:
-        with db.write() as tx:
-            tx.execute("DROP TABLE message_words")
-            tx.execute("CREATE TABLE index_behind (id INTEGER PRIMARY KEY) STRICT")
-            id = given.keep(tx, "I moved to Bergen")
-        with db.read() as rd:
-            assert (search.is_degraded(rd), _found(rd, "bergen")) == (True, [id])
-
-    with Database.open(home, clock) as db:
-        with db.read() as rd:
-            assert (search.is_degraded(rd), _found(rd, "bergen")) == (False, [id])
-            assert rd.rows("SELECT rowid FROM message_words WHERE message_words MATCH '\"bergen\"'")[0][0] == id
-        with db.write() as tx:
-            later = given.keep(tx, "Bergen is rainy")
-            assert _found(tx, "bergen") == [later, id]
-            assert messages.get(tx, id).text == "I moved to Bergen"
-
-
 def test_a_gap_in_the_steps_is_our_bug(home: Home) -> None:
     """The package would be incomplete."""
     with pytest.raises(Broken, match="not numbered"):
         migrating.check((Step(1, ""), Step(3, "")))
-
-
-def _found(rd: Reader, query: str) -> list[int]:
-    return [hit.message for hit in search.find(rd, 1, query, 10)]
 
 
 def _names(path: Path) -> list[str]:

@@ -106,7 +106,7 @@ def test_one_that_is_postponed_holds_up_its_chat_and_no_other(db: Database) -> N
         first = _put(tx, "one")
         _put(tx, "two")
         elsewhere = _put(tx, "three", chat=OTHER)
-        outbox.postpone(tx, first, given.after(minutes=5))
+        outbox.postpone(tx, first, NINE, given.after(minutes=5))
 
         assert _waiting(tx) == [elsewhere]
         assert _waiting(tx, minutes=5) == [first, elsewhere]
@@ -126,8 +126,8 @@ def test_nothing_is_told_of_a_write_before_it_is_known_how_it_ended(db: Database
         other_review = _put(tx, "four", review=(SESSION, 20), chat=OTHER)
         assert _waiting(tx) == [of_write, other_review]
         for id in (mine, theirs):
-            fields = {"base_hash": "", "before_hash": "", "after_hash": "", "before": "", "after": ""}
-            writes.approve(tx, id, by="x", at=NINE, through=None, **fields)
+            hashes = {"base_hash": "", "before_hash": "", "after_hash": ""}
+            writes.approve(tx, id, by="x", at=NINE, through=None, before="", after="", places=(), **hashes)
 
         assert _waiting(tx) == [other_review]
         later = _put(tx, "five")
@@ -167,7 +167,7 @@ def test_what_is_never_said_keeps_no_words_either(
         end(tx, id, NINE)
 
         assert (outbox.get(tx, id).status, outbox.chunks(tx, id)[0].text) == (status, "")
-        assert not outbox.postpone(tx, id, NINE)
+        assert not outbox.postpone(tx, id, NINE, NINE)
 
 
 def test_cards_in_chats_are_found_by_their_write(db: Database) -> None:

@@ -7,14 +7,16 @@ import pytest
 
 from gateway.chat import Chat
 from gateway.records import Role
-from gateway.store import messages, outbox, reviews, sessions, writes
+from gateway.store import messages, outbox, reviews, sessions, undoing, writes
 from gateway.store.db import Database, Transaction
+from tests.store import given
 
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 CHAT = Chat("telegram", "123")
 ASKED_OFTEN: dict[str, Callable[[Transaction], object]] = {
     "messages of a platform": lambda tx: messages.of_platform(tx, CHAT, "1"),
     "the next message": lambda tx: messages.next_waiting(tx, CHAT, (Role.USER,)),
+    "what a person said last": lambda tx: messages.newest_waiting_of(tx, CHAT, "telegram:123"),
     "how many messages wait": lambda tx: messages.count_waiting(tx, CHAT),
     "chats that wait": messages.waiting_chats,
     "a transcript": lambda tx: messages.of_session(tx, "a session"),
@@ -30,6 +32,12 @@ ASKED_OFTEN: dict[str, Callable[[Transaction], object]] = {
     "unfinished writes": writes.unfinished,
     "expired writes": lambda tx: writes.expire(tx, NOW),
     "what a command decided": lambda tx: writes.decided_in(tx, 1),
+    "what a command took back": lambda tx: undoing.undone_in(tx, 1),
+    "undos to finish": lambda tx: undoing.due(tx, "memory"),
+    "how many are staged": lambda tx: writes.count_staged(tx, 1),
+    "a page of the ledger": lambda tx: writes.log(tx, 1, 15, 99),
+    "notices of a write": lambda tx: outbox.notices_of(tx, writes.born(tx, given.proposal(tx, message=1))[0]),
+    "the question of an answer": lambda tx: outbox.question(tx, CHAT, "77"),
     "writes of a message": lambda tx: writes.of_message(tx, 1),
     "due reviews": lambda tx: reviews.due(tx, NOW),
     "running reviews": reviews.running,

@@ -160,7 +160,8 @@ def test_counts_and_lists_are_of_what_is_open(db: Database) -> None:
         reviews.fail(tx, SESSION, 2, "job-2", "x", NINE)
         _claim(tx, "job-3", 3)
 
-        assert reviews.counts(tx) == {"due": 1, "running": 1, "failed": 1}
+        assert reviews.counts(tx) == reviews.counts(tx, space) == {"due": 1, "running": 1, "failed": 1}
+        assert reviews.counts(tx, space + 1) == {"due": 0, "running": 0, "failed": 0}
         assert [review.turn for review in reviews.for_space(tx, space)] == [2, 3, 4]
         assert [review.turn for review in reviews.for_space(tx, None)] == [2, 3, 4]
         assert reviews.for_space(tx, space + 1) == []

@@ -9,8 +9,9 @@ import pytest
 
 from gateway import cli, words
 from gateway.chat import Chat, Person
-from gateway.conversation import commands, skilltext
+from gateway.conversation import commands, skillcard, skilltext
 from gateway.conversation.access import Standing
+from gateway.conversation.cardtext import Decider
 from gateway.conversation.commands import shapes
 from gateway.conversation.commands.call import Call, Said, Services
 from gateway.core import Core, open_core, services_of
@@ -305,3 +306,57 @@ def test_who_decided_is_kept(owner: Owner) -> None:
     owner.says(f"/skills approve {id}")
     assert owner.bot.row(id).decided_by == OWNER
     assert owner.bot.row(id).decided_in is not None
+
+
+# -- cards -------------------------------------------------------------------------------------------------
+
+
+def shown_on(platform: str) -> Outgoing:
+    return Outgoing(
+        1, "d", "card", Chat(platform, "1"), 1, "tok", None, 1, None, None, {"redrawn": 0}, "", "", "waiting", 0,
+        NINE, NINE,
+    )  # fmt: skip
+
+
+def test_a_card_shows_the_diff_the_reason_and_the_buttons(owner: Owner) -> None:
+    """The diff shown is the diff applied."""
+    owner.bot.done("printer", create())
+    id = owner.bot.stage("printer", patch("2. Wait.", "2. *Go*."), None, foreign=("2. *Go*.",))
+    card = skillcard.card(owner.bot.row(id), shown_on("telegram"), "en", elsewhere=True, several=True)
+    lines = card.text.split("\n")
+    assert lines[:2] == [f"🗂 May I change a skill? {id} · patch the skill printer", "For the space owner"]
+    assert lines[-4:-2] == [r"\-2\. Wait\.", r"\+2\. \*Go\*\."]
+    assert lines[-1] == "⚠️ it does not say whether it rests on your words or on somebody else's"
+    assert [[each.label for each in row] for row in card.buttons] == [
+        ["Approve", "Reject"],
+        ["Approve all", "Reject all"],
+    ]
+
+
+@pytest.mark.parametrize(("platform", "most"), [("telegram", 4096), ("discord", 2000)])
+def test_a_card_is_one_message_however_long_the_diff(owner: Owner, platform: str, most: int) -> None:
+    """What has no room is counted, and where to see it is said."""
+    id = owner.bot.stage("printer", create(main_file("printer", body="*_[]\n    😀\n" * 3000)), None)
+    card = skillcard.card(owner.bot.row(id), shown_on(platform), "en")
+    assert len(card.text.encode("utf-16-le")) // 2 <= most
+    assert f"`hikae skills diff {id}` prints all)" in card.text
+
+
+def test_a_decided_card_says_what_became_of_it(owner: Owner) -> None:
+    """A rejected one without the words."""
+    nobody = Decider("", "", "")
+    row = shown_on("telegram")
+    rejected = owner.bot.stage("printer", create(), None)
+    owner.bot.skills.reject(rejected, OWNER)
+    assert skillcard.decided(owner.bot.row(rejected), row, nobody, "en").text == f"✗ {rejected} was rejected."
+    done = owner.bot.stage("printer", create(), None, dedupe="again")
+    owner.bot.skills.approve(done, OWNER)
+    said = skillcard.decided(owner.bot.row(done), row, nobody, "en")
+    assert said.text.startswith('✓ create printer: "How to restart the printer\\."')
+    owner.bot.skills.undo(done, OWNER)
+    assert skillcard.decided(owner.bot.row(done), row, nobody, "en").text.startswith("↩ Taken back: create printer")
+    failed = owner.bot.stage("printer", create(), None, dedupe="third")
+    owner.bot.by_hand("printer", "mine")
+    owner.bot.skills.approve(failed, OWNER)
+    said = skillcard.decided(owner.bot.row(failed), row, nobody, "en")
+    assert said.text.startswith(f"{failed} could not be done: There is something with this name already.")

@@ -65,6 +65,14 @@ def test_every_folder_is_listed_with_what_is_wrong_with_it(bot: Skilful) -> None
     assert [line.split(":")[0] for line in index.split("\n")[3:]] == ["- broken", "- named", "- printer"]
 
 
+def test_what_lies_behind_a_link_is_not_shown_to_a_person_as_a_skill(bot: Skilful) -> None:
+    """The list says that it is a link; what it leads to is not ours."""
+    bot.by_hand("printer", PRINTER)
+    bot.path("linked").parent.symlink_to(bot.path("printer").parent)
+    whole = bot.skills.whole(bot.space, "linked")
+    assert (whole.text, whole.files, whole.skill.problems) == ("", (), ("skill.odd_link",))
+
+
 def test_a_folder_whose_name_is_no_text_is_listed(bot: Skilful) -> None:
     """Bytes from another machine."""
     bot.home.skills.mkdir(exist_ok=True)

@@ -6,7 +6,7 @@ import pytest
 
 from gateway.errors import NotFound
 from gateway.records import Action, Evidence, KnownFile, Operation, Origin, Status, Target, Write
-from gateway.store import writes
+from gateway.store import undoing, writes
 from gateway.store.db import Database, Transaction
 from tests.store import given
 from tests.store.given import NINE
@@ -157,10 +157,8 @@ def test_a_write_is_applied_once_and_ends(db: Database, other: Database) -> None
         assert writes.unfinished(tx) == []
         assert not writes.failed(tx, id, "reason.changed", {}, NINE)
         assert not writes.reject(tx, id, by="telegram:123", at=NINE, through=None)
-        assert (writes.undo(tx, id, by="telegram:123", at=NINE), writes.undo(tx, id, by="x", at=NINE)) == (
-            True,
-            False,
-        )
+        assert undoing.begin(tx, id, by="telegram:123", at=NINE)
+        assert not undoing.begin(tx, id, by="x", at=NINE)
         undone = writes.get(tx, id)
     assert (undone.status, undone.undone_by, undone.undone_at) == (Status.UNDONE, "telegram:123", NINE)
 
@@ -221,7 +219,15 @@ def test_an_edit_keeps_it_staged_and_what_was_proposed(db: Database) -> None:
         _approve(tx, write.id)
         late = writes.edit(tx, write.id, better, (), "telegram:5", NINE)
 
-    assert edited == replace(write, operations=better, edited_by="telegram:5", reason="", redrawn=2)
+    assert edited == replace(
+        write,
+        operations=better,
+        edited_by="telegram:5",
+        edited_at=NINE,
+        original=write.operations,
+        reason="",
+        redrawn=2,
+    )
     assert original == '[{"action":"add","content":"Lives in Bergen","old_text":""}]'
     assert late is False
 

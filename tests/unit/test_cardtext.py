@@ -8,6 +8,7 @@ from gateway import words
 from gateway.chat import Chat
 from gateway.conversation import cardtext
 from gateway.conversation.cardtext import Around, Budget, Decider
+from gateway.memory.conflicts import Conflict
 from gateway.platforms import telegram_markup, text
 from gateway.records import Action, Evidence, Operation, Origin, Outgoing, Status, Target, Write
 from tests.store.given import NINE
@@ -82,8 +83,8 @@ def test_what_is_odd_about_it_is_said() -> None:
     """A flag, a file that changed and a file that is full: seen before the yes, not after it."""
     odd = write(flags=("flag.foreign",), reason="reason.entry_changed")
 
-    assert lines(odd, Around(Budget(1370, None, 1375), like="Lives in Oslo"))[2:] == [
-        'You have one like it: "Lives in Oslo"',
+    assert lines(odd, Around(Budget(1370, None, 1375), OTHERWISE))[2:] == [
+        'Replaces "Lives in Oslo"? (it says otherwise than what you have)',
         "⚠️ it rests on words that are not yours",
         "⚠️ The entry it would change reads differently now. Look again before you approve.",
         "USER is at 99% — 1,370/1,375 chars",
@@ -94,13 +95,25 @@ def test_what_is_odd_about_it_is_said() -> None:
     ("content", "entry"),
     [
         ("Lives in Bergen", "Lives in Oslo"),
-        ("ベルゲンに住んでいる", "東京に住んでいる"),
-        ("Likes tea", ""),
+        ("大阪に住んでいる", "東京に住んでいる"),
+        ("Likes tea", None),
     ],
 )
-def test_an_entry_that_says_nearly_the_same_is_found(content: str, entry: str) -> None:
+def test_an_entry_that_says_otherwise_is_found(content: str, entry: str | None) -> None:
     """It may be contradicted or be said twice: the person sees both."""
-    assert cardtext.like(write(Operation(Action.ADD, content)), ("Lives in Oslo", "東京に住んでいる")) == entry
+    found = cardtext.conflict(
+        write(Operation(Action.ADD, content)),
+        ("Lives in Oslo" if content.isascii() else "東京に住んでいる", "Owns a tuba"),
+    )
+
+    assert (found.entry if found else None) == entry
+
+
+def test_what_a_write_replaces_itself_is_no_conflict() -> None:
+    """A replacement always says otherwise than what it replaces."""
+    replaced = write(swap("Lives in Oslo", "Lives in Bergen"), before="Lives in Oslo")
+
+    assert cardtext.conflict(replaced, ("Lives in Oslo",)) is None
 
 
 def test_a_card_shown_elsewhere_names_its_space() -> None:
@@ -115,13 +128,14 @@ def test_buttons_for_all_come_with_several() -> None:
     alone = cardtext.card(write(), row(), Around(), "en").buttons
     among = cardtext.card(write(), row(), Around(several=True), "en").buttons
 
-    assert [[button.label for button in each] for each in alone] == [["Approve", "Reject"]]
+    assert [[button.label for button in each] for each in alone] == [["Approve", "Reject", "Edit"]]
     assert [[button.data for button in each] for each in among] == [
-        ["approve:5:tok", "reject:5:tok"],
+        ["approve:5:tok", "reject:5:tok", "edit:5:tok"],
         ["approve_all:5:tok", "reject_all:5:tok"],
     ]
 
 
+OTHERWISE = Conflict("contradiction", "Lives in Oslo", "flag.contradicts")
 LONG = [
     pytest.param((Operation(Action.ADD, "Bergen and the rain. " * 400),), id="long"),
     pytest.param((Operation(Action.ADD, "*_[](~`>#+-=|{}.!" * 300),), id="all-escaped"),
@@ -137,7 +151,7 @@ LONG = [
 def test_a_card_is_always_one_message(operations: tuple[Operation, ...], language: str) -> None:
     """A card in two parts could not be taken back whole, and its buttons would stand under the second."""
     proposed = write(*operations, before="\n§\n".join(op.old_text for op in operations if op.old_text))
-    around = Around(Budget(1, 2, 3), "like " * 60, elsewhere=True)
+    around = Around(Budget(1, 2, 3), Conflict("repeat", "like " * 60, "flag.repeats"), elsewhere=True)
 
     on_telegram = cardtext.card(proposed, row(), around, language).text
     on_discord = cardtext.card(proposed, row(DISCORD), around, language).text
@@ -206,7 +220,7 @@ def test_after_the_decision_a_card_says_who_and_when(status: Status, said: str) 
 
     assert ended.text.split("\n")[0] == said
     labels = [button.label for each in ended.buttons for button in each]
-    assert labels == (["Use now"] if status is Status.APPLIED else [])
+    assert labels == (["Use now", "Undo"] if status is Status.APPLIED else [])
 
 
 def test_a_removal_is_not_called_remembered() -> None:

@@ -37,7 +37,7 @@ def read(message: dict[str, Any], where: Place = Place()) -> tuple[Piece, ...]: 
         ("<@!900>, are you there?", "are you there?"),
         (" <@900>\nfirst line", "first line"),
         ("ask <@900> about it", "ask @hikae about it"),
-        ("<@900>", ""),
+        ("<@900>", "@hikae"),
         ("<@77> hello", "<@77> hello"),
         ("<@123> wrote half \ud83d", "@Ada wrote half \ufffd"),
     ],

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.llm import hearing, noting, offline, reading, recalling
-from gateway.memory import entries, review, snapshot, tool
+from gateway.memory import entries, review, snapshot, tidying, tool
 from gateway.ports import ModelAnswer, ModelRequest, RequestMessage
-from gateway.records import Target
+from gateway.records import Action, Operation, Target
 
 BOTH = (Target.MEMORY, Target.USER)
 SEARCH = {"type": "function", "function": {"name": "session_search", "parameters": {"type": "object"}}}
@@ -357,15 +357,15 @@ def test_it_searches(said: str, query: str) -> None:
 
 
 def test_it_reports_what_was_found() -> None:
-    """Newest first, as the tool gives it."""
+    """In the order in which the tool gives it."""
     talk = Conversation()
     talk.says("search for Oslo")
 
     answer = talk.result(
         success=True,
-        hits=[
-            {"session": "s", "message": 2, "at": "2026-11-29T10:00:00+00:00", "snippet": "the ferry\nto Oslo"},
-            {"session": "s", "message": 1, "at": "2026-11-28T10:00:00+00:00", "snippet": "Oslo it is"},
+        sessions=[
+            {"hits": [{"message": 2, "at": "2026-11-29T10:00:00+00:00", "snippet": "the ferry\nto Oslo"}]},
+            {"hits": [{"message": 1, "at": "2026-11-28T10:00:00+00:00", "snippet": "Oslo it is"}]},
         ],
     )
 
@@ -377,7 +377,7 @@ def test_it_says_when_nothing_was_found() -> None:
     talk = Conversation()
     talk.says("search for Oslo")
 
-    assert talk.result(success=True, hits=[]).text == "I found nothing about “Oslo” in our conversations."
+    assert talk.result(success=True, sessions=[]).text == "I found nothing about “Oslo” in our conversations."
 
 
 @pytest.mark.parametrize(
@@ -499,3 +499,16 @@ def test_no_message_and_no_result_is_an_exception(text: str, result: str) -> Non
     noting.entry(text)
     hearing.wish(text)
     reading.json_object(text)
+
+
+def test_it_tidies_away_what_is_said_twice() -> None:
+    """Without a model there is still somebody who sees that two notes are one; numbers stay numbers."""
+    doc = entries.parse("Likes tea\n§\nlikes tea.\n§\nPi is 3.5\n§\nPi is 35\n§\nOne\n2. Two")
+    basis = tidying.Basis(Target.MEMORY, doc, 100)
+
+    plan = tidying.read(offline.answer(tidying.request(basis)), basis)
+
+    assert isinstance(plan, tidying.Plan)
+    assert plan.operations == (Operation(Action.REMOVE, "", "likes tea."),)
+    tidy = tidying.Basis(Target.MEMORY, plan.change.doc, 100)
+    assert tidying.read(offline.answer(tidying.request(tidy)), tidy) == tidying.Nothing()

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from gateway.errors import ConfigError
 from gateway.home import Home
 from gateway.sections import leaves
-from gateway.settings import VARIABLES, Loaded, Settings, child_environment, config_digest, find_home, load
+from gateway.settings import (
+    VARIABLES,
+    Loaded,
+    ModelChoice,
+    Settings,
+    child_environment,
+    config_digest,
+    find_home,
+    load,
+)
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "config.example.yaml"
 TOKEN = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"
@@ -241,13 +250,10 @@ def test_every_problem_is_reported_at_once_with_its_value_and_line(tmp_path: Pat
 @pytest.mark.parametrize(
     "config",
     [
-        "model: {provider: anthropic, name: claude}",
         "session: {reset: idle}",
         "session: {groups: per_person}",
         "session: {keep_days: 30}",
         "memory: {provider: honcho}",
-        "auxiliary: {background_review: {model: another}}",
-        "auxiliary: {background_review: {provider: openrouter}}",
         "auxiliary: {background_review: {daily_tokens: 5000}}",
         "auxiliary: {compression: {model: another}}",
         "web: {public_url: 'https://bot.example'}",
@@ -517,12 +523,7 @@ NAMED = "model: {name: some/model}"
     [
         (NAMED, {"OPENAI_API_KEY": "k1"}, "https://api.openai.com/v1", "k1"),
         (NAMED, {"OPENAI_API_KEY": "k1", "OPENROUTER_API_KEY": "k2"}, "https://api.openai.com/v1", "k1"),
-        (
-            NAMED,
-            {"ANTHROPIC_API_KEY": "k0", "OPENROUTER_API_KEY": "k2"},
-            "https://openrouter.ai/api/v1",
-            "k2",
-        ),
+        (NAMED, {"OPENROUTER_API_KEY": "k2"}, "https://openrouter.ai/api/v1", "k2"),
         (
             "model: {name: some/model, base_url: 'http://127.0.0.1:11434/v1'}",
             {"OPENROUTER_API_KEY": "k2"},
@@ -560,7 +561,7 @@ def test_the_model_is_the_one_that_is_named_and_can_be_reached(
             "",
             {},
             "model.name is not set, no key was found; "
-            "for a real model set model.name and OPENAI_API_KEY or OPENROUTER_API_KEY",
+            "for a real model set model.name and OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENROUTER_API_KEY",
         ),
         (
             "",
@@ -570,7 +571,8 @@ def test_the_model_is_the_one_that_is_named_and_can_be_reached(
         (
             NAMED,
             {},
-            "model.name is some/model, no key was found; for a real model set OPENAI_API_KEY or OPENROUTER_API_KEY",
+            "model.name is some/model, no key was found; "
+            "for a real model set OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENROUTER_API_KEY",
         ),
         ("model: {provider: offline, name: x}", {"OPENAI_API_KEY": "k"}, "model.provider is offline"),
     ],
@@ -592,23 +594,110 @@ def test_a_missing_key_stops_what_needs_the_model_and_nothing_else(tmp_path: Pat
         found.settings.chat_model()
 
 
-def test_what_auto_goes_past_is_said(tmp_path: Path) -> None:
+def test_a_key_that_auto_cannot_place_is_said(tmp_path: Path) -> None:
     """A key that is there and not used would otherwise be a riddle."""
-    skipped = loaded(tmp_path, NAMED, environ={"ANTHROPIC_API_KEY": "k"})
     unknown = loaded(tmp_path, "model: {name: m, api_key_env: MINE}", environ={"MINE": "k"})
 
-    assert skipped.warnings == (
-        "ANTHROPIC_API_KEY is set, but anthropic is not yet available; the model is offline.",
-    )
     assert unknown.warnings == (
         "model.api_key_env is MINE, which does not tell whose key it is; the model is offline. "
         "Set model.provider or model.base_url.",
     )
 
 
-def test_reviews_ask_the_chats_model(tmp_path: Path) -> None:
-    """None stands for it; another model waits for the digest."""
-    assert loaded(tmp_path, NAMED).settings.review_model() is None
+@pytest.mark.parametrize(
+    ("config", "environ", "base_url", "api_key"),
+    [
+        (NAMED, {"ANTHROPIC_API_KEY": "k0", "OPENROUTER_API_KEY": "k2"}, "https://api.anthropic.com/v1", "k0"),
+        (
+            "model: {provider: anthropic, name: some/model, base_url: 'http://h/v1'}",
+            {"OPENAI_API_KEY": "k1"},
+            "http://h/v1",
+            "",
+        ),
+        (
+            "model: {provider: anthropic, name: some/model, api_key_env: MINE}",
+            {"MINE": "k3"},
+            "https://api.anthropic.com/v1",
+            "k3",
+        ),
+    ],
+)
+def test_anthropics_models_are_asked_at_anthropics_api(
+    tmp_path: Path, config: str, environ: dict[str, str], base_url: str, api_key: str
+) -> None:
+    """Its key comes before OpenRouter's: whoever has both wants the cache that is told what to keep."""
+    chosen = loaded(tmp_path, config, environ=environ).settings.chat_model()
+
+    assert (chosen.provider, chosen.name) == ("anthropic", "some/model")
+    assert (chosen.base_url, chosen.api_key) == (base_url, api_key)
+
+
+# -- the model of reviews ----------------------------------------------------------------------------------
+
+CHAT = "model: {provider: openai, name: big, base_url: 'http://h/v1', api_key_env: MINE}\n"
+
+
+def review_model(path: Path, review: str, chat: str = CHAT) -> ModelChoice | None:
+    keys = {"MINE": "k1", "ANTHROPIC_API_KEY": "k0", "OTHER": "k4"}
+    config = f"{chat}auxiliary: {{background_review: {{{review}}}}}"
+    return loaded(path, config, environ=keys).settings.review_model()
+
+
+@pytest.mark.parametrize(
+    "review", ["", "model: big", "provider: openai", "base_url: 'http://h/v1', api_key_env: MINE"]
+)
+def test_reviews_ask_the_chats_model(tmp_path: Path, review: str) -> None:
+    """None stands for it, also where it is named once more: only then does its cache serve the review."""
+    assert review_model(tmp_path, review) is None
+
+
+@pytest.mark.parametrize(
+    ("review", "chosen"),
+    [
+        ("model: small", ("openai", "small", "http://h/v1", "k1")),
+        ("provider: openai, model: small", ("openai", "small", "http://h/v1", "k1")),
+        ("model: small, base_url: 'http://other/v1'", ("openai", "small", "http://other/v1", "")),
+        ("provider: anthropic, model: small", ("anthropic", "small", "https://api.anthropic.com/v1", "k0")),
+        ("api_key_env: OTHER", ("openai", "big", "http://h/v1", "k4")),
+        ("provider: offline", ("offline", "offline", "", "")),
+    ],
+)
+def test_reviews_may_have_a_model_of_their_own(
+    tmp_path: Path, review: str, chosen: tuple[str, str, str, str]
+) -> None:
+    """What is left out is the chat's as long as it is asked at the same place; a key is never sent elsewhere."""
+    model = review_model(tmp_path, review)
+
+    assert model is not None
+    assert (model.provider, model.name, model.base_url, model.api_key) == chosen
+
+
+def test_the_chat_may_be_offline_and_its_reviews_not(tmp_path: Path) -> None:
+    """And the other way round; `auto` finds a provider by its key for each."""
+    model = review_model(tmp_path, "model: small", chat="")
+
+    assert model is not None
+    assert (model.provider, model.name, model.api_key) == ("anthropic", "small", "k0")
+
+
+def test_a_review_model_at_another_provider_needs_a_name_and_a_key(tmp_path: Path) -> None:
+    """The chat's model is not to be had there."""
+    unnamed = problems(tmp_path, f"{CHAT}auxiliary:\n  background_review: {{provider: anthropic}}\n")
+    keyless = loaded(tmp_path, f"{CHAT}auxiliary: {{background_review: {{provider: anthropic, model: small}}}}")
+
+    assert unnamed == [
+        'auxiliary.background_review.model is "", and auxiliary.background_review.provider is anthropic. '
+        "It must be the name of a model, e.g. anthropic/claude-sonnet-4.5. (config.yaml, line 3)"
+    ]
+    with pytest.raises(ConfigError, match=r"ANTHROPIC_API_KEY .* \(auxiliary.background_review.provider is"):
+        keyless.settings.review_model()
+
+
+def test_the_key_of_the_reviews_is_a_secret(tmp_path: Path) -> None:
+    """It is kept out of logs like the others."""
+    config = f"{CHAT}auxiliary: {{background_review: {{api_key_env: OTHER}}}}"
+
+    assert "k4" in loaded(tmp_path, config, environ={"OTHER": "k4"}).settings.secrets()
 
 
 # -- the home ----------------------------------------------------------------------------------------------

@@ -146,6 +146,16 @@ def test_a_link_is_not_torn() -> None:
     )
 
 
+@pytest.mark.parametrize("mark", ["**", "`", "__", "~~", "||"])
+def test_a_mark_that_is_never_closed_and_a_link_behind_the_first_piece_are_cut(mark: str) -> None:
+    """The reader looks on for the end of the mark, and finds a link far behind the cut."""
+    words = f"{mark}{'x' * 2 * LIMIT} http://e.org"
+    pieces = cut(words)
+
+    assert all(fits(piece) for piece in pieces)
+    assert without_space("".join(pieces)) == without_space(words)
+
+
 def test_blank_text_is_one_piece() -> None:
     """Whoever sends something has something to send."""
     assert cut("") == ("",)
@@ -235,6 +245,8 @@ def test_long_answers_of_every_kind_fit(markdown: str) -> None:
         ("it costs $5 and $6", "it costs $5 and $6"),
         ("abc\u202edef\x00", "abcdef"),
         ("", "…"),
+        ("\u200b\u2060", "…"),
+        ("\u2800\n\u2800", "…"),
         ("***", "————————"),
     ],
 )

@@ -11,6 +11,11 @@ from gateway.catalog import en, ja
 JAPANESE = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
 HALF_WIDTH = re.compile("[\u3040-\u30ff\u4e00-\u9fff][,.:;?!()]|[,.:;?!()][\u3040-\u30ff\u4e00-\u9fff]")
 WITHOUT_WORDS = {
+    "notice.done",
+    "skills.commands",
+    "skills.line",
+    "skills.problem",
+    "card.skill_commands",
     "card.add",
     "card.change",
     "card.flag",
@@ -20,12 +25,21 @@ WITHOUT_WORDS = {
     "card.replace",
     "gist.joint",
     "gist.one",
+    "log.applied",
+    "log.approved",
+    "log.at",
+    "log.choice",
+    "log.memory_approval",
+    "log.skills_approval",
+    "log.staged",
     "memory.memory",
     "memory.user",
     "pair.usage",
     "pending.commands",
     "pending.line",
     "card.by",
+    "why.candidate",
+    "why.entry",
 }
 """Sentences that are signs, commands and values only."""
 

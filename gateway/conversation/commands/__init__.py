@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from gateway import words
 from gateway.chat import CommandSpec
 from gateway.conversation.access import Standing
-from gateway.conversation.commands import about, language, memory, pair, session, shapes, skills
+from gateway.conversation.commands import about, language, memory, pair, search, session, shapes, skills
 from gateway.conversation.commands.call import Act, Services, View
 from gateway.records import Outgoing
 
@@ -50,6 +50,7 @@ TABLE: Mapping[str, Command] = {
         Command("whoami", about.whoami),
         Command("pair", pair.pair, owner_only=True, private_only=True),
         Command("language", language.language),
+        Command("search", search.find),
     )
 }
 
@@ -68,7 +69,6 @@ LATER = frozenset(
         "sessions",
         "resume",
         "title",
-        "search",
         "compress",
         "undo",
         "retry",
@@ -97,6 +97,7 @@ VIEWS: Mapping[str, View] = {
     **memory.VIEWS,
     **pair.VIEWS,
     **skills.VIEWS,
+    **search.VIEWS,
     "help": help_text,
 }
 

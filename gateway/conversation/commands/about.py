@@ -85,8 +85,9 @@ def status_text(services: Services, row: Outgoing, language: str) -> str:
     """The session and its snapshot, what waits, how the reviews are doing."""
     with services.db.read() as rd:
         session = sessions.current(rd, row.chat)
-        waiting = len(writes.staged(rd, row.space))
-        counts = reviews.counts(rd)
+        waiting = writes.count_staged(rd, row.space)
+        is_owners = people.space(rd, row.space).kind == "owner"
+        counts = reviews.counts(rd, None if is_owners else row.space)
     lines = [_session_line(services, session, language)]
     lines.append(words.text("status.pending", language, count=waiting))
     lines.append(

@@ -12,11 +12,11 @@ from gateway.chat import Person
 from gateway.conversation.access import Access, Standing
 from gateway.conversation.freezing import Freezer
 from gateway.home import Home
-from gateway.jobs import ReviewJob
-from gateway.memory import asking, cards
+from gateway.jobs import Job
+from gateway.memory import asking
 from gateway.memory.writing import Memory
 from gateway.ports import Clock
-from gateway.records import Message, Outgoing, Space
+from gateway.records import Message, Outgoing, Space, Write
 from gateway.settings import Loaded, Settings
 from gateway.skills.editing import Skills
 from gateway.store.db import Database, Transaction
@@ -42,7 +42,11 @@ class Services:
     @property
     def skills(self) -> Skills:
         """The door to skills."""
-        return Skills(self.db, self.home, self.clock, self.settings, cards)
+        return self.memory.skills
+
+    def door(self, write: Write) -> Memory | Skills:
+        """The one door to what this write changes."""
+        return self.skills if write.kind == "skill" else self.memory
 
     def asks_first(self, space: int) -> bool:
         """Whether this space's writes wait for a yes, as of now."""
@@ -80,9 +84,11 @@ class Said:
     """The write it is about: the answer waits until that write is settled."""
     commit: Callable[[Transaction], None] | None = None
     """A change to commit together with the mark that the command is done."""
+    kind: str = "answer"
+    """The kind of the answer's outbox row: one that asks for a text is `ask_edit`."""
     once: str = ""
     """A dedupe key of something that is said only once, where this answer is that."""
-    ring: ReviewJob | None = None
+    ring: Job | None = None
     """A job to ring for once that is committed."""
 
 

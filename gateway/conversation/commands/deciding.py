@@ -74,8 +74,7 @@ def decide(
             write = writes.get(rd, named.id)
             if space not in (None, write.space) or not services.access.may_decide(rd, person, write.space):
                 raise NotFound("write.unknown", id=named.id)
-        door = services.skills if write.kind == "skill" else services.memory
-        ending = _ending(door, person, verdict, named, through)
+        ending = _ending(services.door(write), person, verdict, named, through)
         return Result(named.id, f"decision.{ending.value}", {}, _ERRORS.get(ending, ""))
     except Refused as refused:
         values = {name: str(value) for name, value in refused.values.items()}
@@ -141,7 +140,9 @@ def ids(named: Sequence[str], which: str = "memory.which") -> list[int]:
 def waiting(
     services: Services, space: int | None, kind: str = "memory", *, tapped: int | None = None
 ) -> list[Named]:
-    """What waits of a kind or ("") of both, in one space or (None) in all. A row that was redrawn since it was last shown is not covered.
+    """What waits of a kind or ("") of both, in one space or (None) in all.
+
+    A row that was redrawn since it was last shown is not covered.
 
     With `tapped`, the write whose card was tapped: only what is on the screen, too, and that one for certain.
     """

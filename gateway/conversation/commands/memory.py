@@ -9,7 +9,7 @@ from gateway import words
 from gateway.chat import Chat
 from gateway.conversation import notices
 from gateway.conversation.access import is_group
-from gateway.conversation.commands import deciding
+from gateway.conversation.commands import deciding, ledger, tidy
 from gateway.conversation.commands.call import Act, Call, Said, Services, View
 from gateway.errors import Refused
 from gateway.memory import asking, entries, snapshot
@@ -18,14 +18,10 @@ from gateway.records import Action, Operation, Origin, Outgoing, Space
 from gateway.store import people, sessions, writes
 from gateway.store.db import Transaction
 
-LATER = frozenset(("edit", "undo", "why", "log", "tidy"))
-
 
 def memory(services: Services, call: Call) -> Said:
     """`/memory` and everything behind it."""
     sub = call.words[0].lower() if call.words else "show"
-    if sub in LATER:
-        return Said("answer.later", {"name": f"memory {sub}"})
     act = _SUBCOMMANDS.get(sub)
     if act is None:
         raise Refused("memory.usage")
@@ -112,6 +108,11 @@ _SUBCOMMANDS: Mapping[str, Act] = {
     "reject": reject,
     "approval": approval,
     "refresh": refresh,
+    "tidy": tidy.tidy,
+    "edit": ledger.edit,
+    "undo": ledger.undo,
+    "why": ledger.why,
+    "log": ledger.log,
 }
 
 
@@ -166,11 +167,14 @@ def space_text(services: Services, space: Space, language: str) -> str:
 def pending_text(services: Services, row: Outgoing, language: str) -> str:
     """What waits, oldest first, in every space or this one; where others read along, only how much."""
     everything = bool(row.values.get("all"))
+    space = None if everything else row.space
     with services.db.read() as rd:
-        staged = writes.staged(rd, None if everything else row.space, "memory")
+        staged = writes.staged(rd, space, "memory", notices.MOST_LISTED)
+        count = writes.count_staged(rd, space, "memory")
     if staged and others_read_along(services, row.chat):
-        return count_only(len(staged), language)
-    return notices.pending(staged, with_space=any(write.space != row.space for write in staged), language=language)
+        return count_only(count, language)
+    with_space = any(write.space != row.space for write in staged)
+    return notices.pending(staged, count=count, with_space=with_space, language=language)
 
 
 def count_only(count: int, language: str) -> str:
@@ -194,6 +198,7 @@ def not_saved_text(services: Services, row: Outgoing, language: str) -> str:
 
 
 VIEWS: Mapping[str, View] = {
+    **ledger.VIEWS,
     "memory": memory_text,
     "pending": pending_text,
     "decisions": decisions_text,

@@ -14,7 +14,7 @@ WORDS = {
         хозяйк*, administrator*, 持ち主, 所有者, 管理者, 主人, 管理员, 管理員, 주인, 소유자, 관리자
         """,
     Idea.NOT: """
-        nicht, nichts, nie, niemals, kein, keine, keinen, ohne, ne, n, pas, rien, jamais, sans, no, nunca,
+        nicht, nichts, nie, niemals, kein, keine, keinen, ohne, ne, pas, rien, jamais, sans, no, nunca,
         nada, sin, jamas, не, ничего, никогда, нельзя, без, not, never, don, nothing, without, 不要, 不得,
         不能, 不可, 切勿, 请勿, 不许, 不准, 不让, 别让, 别告, 别向, 别对, 别跟, 勿向, 勿让
         """,

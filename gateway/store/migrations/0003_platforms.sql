@@ -12,12 +12,16 @@ ALTER TABLE outbox ADD COLUMN via TEXT NOT NULL DEFAULT '';
 -- The Discord server that a chat is in: a whole server may be let in.
 ALTER TABLE chats ADD COLUMN server TEXT NOT NULL DEFAULT '';
 
+-- When a row was last put off: a clock that is put back behind this ends the wait.
+ALTER TABLE outbox ADD COLUMN postponed_at TEXT NOT NULL DEFAULT '';
+
 -- How often a chunk was sent without our learning whether it arrived.
 ALTER TABLE chunks ADD COLUMN unsure INTEGER NOT NULL DEFAULT 0;
 
 -- Where we were asked to wait, and until when: a platform (`telegram`) or one chat of it (`telegram:-100200`).
 CREATE TABLE pauses (
     scope TEXT PRIMARY KEY,
+    since TEXT NOT NULL,
     until TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 

@@ -107,9 +107,9 @@ def test_show_names_what_a_chat_command_chose(home: Home, hikae: Hikae) -> None:
 
 
 def test_check_says_ok_and_which_model(home: Home, hikae: Hikae) -> None:
-    """The same choice that a start makes, with what it went past."""
+    """The same choice that a start makes, with what else it has to say."""
     home.config.write_text("model: {name: some/model}\n")
-    home.env_file.write_text("ANTHROPIC_API_KEY=abc\nOPENROUTER_API_KEY=abc\n")
+    home.env_file.write_text("HIKAE_MODEL_NAMES=x\nOPENROUTER_API_KEY=abc\n")
 
     result = hikae("config", "check")
 
@@ -117,12 +117,12 @@ def test_check_says_ok_and_which_model(home: Home, hikae: Hikae) -> None:
         0,
         "The configuration is ok.\n"
         "The model is some/model (OPENROUTER_API_KEY is set).\n"
-        "ANTHROPIC_API_KEY is set, but anthropic is not yet available; the model is openrouter.\n",
+        "HIKAE_MODEL_NAMES is set but means nothing; did you mean HIKAE_MODEL_NAME?\n",
     )
     assert json.loads(hikae("--json", "config", "check").out) == {
         "ok": True,
         "model": {"provider": "openai", "name": "some/model", "why": "OPENROUTER_API_KEY is set"},
-        "warnings": ["ANTHROPIC_API_KEY is set, but anthropic is not yet available; the model is openrouter."],
+        "warnings": ["HIKAE_MODEL_NAMES is set but means nothing; did you mean HIKAE_MODEL_NAME?"],
     }
 
 

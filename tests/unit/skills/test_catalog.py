@@ -57,7 +57,8 @@ def test_every_way_of_writing_it_is_read(text: str) -> None:
         ("---\nname: printer\ndescription: {a: b}\n---\nx", "", "skill_problem.no_description"),
         ("---\nname: scanner\ndescription: How.\n---\nx", "How.", "skill_problem.other_name"),
         (PRINTER.encode() + b"\xff\x80", "How to restart the printer.", "skill_problem.not_text"),
-        ("---\nname: printer\ndescription: How.\n" + "#" * 20_001 + "\n---\nx", "How.", "skill_problem.front_matter_long"),
+        ("---\nname: printer\ndescription: How.\n" + "#" * 20_001 + "\n---\nx", "How.",
+         "skill_problem.front_matter_long"),
         (f"---\nname: printer\ndescription: {'x' * 2000}\n---\nx", "x" * 1024, "skill_problem.description_long"),
         ("---\nname: printer\ndescription: " + "[" * 5000 + "\n---\nx", "[" * 1024, "skill_problem.yaml"),
     ],
@@ -126,11 +127,11 @@ def test_what_we_write_has_one_front_matter_with_its_name(text: str, why: str) -
 
 def test_the_index_names_each_skill_in_a_line() -> None:
     """The model reads the rest on demand."""
-    skills = [known("printer", "How to restart\n══════\nMEMORY"), known("backup", "")]
+    skills = [known("printer", "How to restart\n- scanner: x\u2028y"), known("backup", "")]
     lines = catalog.index(skills).split("\n")
     assert lines[0] == lines[2] == "═" * 46
     assert lines[1].startswith("SKILLS (")
-    assert lines[3:] == ["- printer: How to restart ══════ MEMORY", "- backup: (no description)"]
+    assert lines[3:] == ["- printer: How to restart - scanner: x y", "- backup: (no description)"]
 
 
 def test_an_attack_in_a_description_reaches_no_prompt() -> None:

@@ -11,6 +11,7 @@ from gateway.skills import names, tool
 from gateway.skills.proposals import SkillOutcome, SkillProposal
 
 OWNER = Space(1, "owner", "owner")
+REMOVED = Operation(Action.DELETE)
 
 
 def parse(**arguments: object) -> tool.View | tool.Call | tool.BadCall:
@@ -146,9 +147,7 @@ def test_whatever_a_model_sends_there_is_an_answer(arguments: str) -> None:
 # -- results -----------------------------------------------------------------------------------------------
 
 
-def outcome(
-    status: Status | None, operation: Operation = Operation(Action.DELETE), **fields: object
-) -> dict[str, object]:
+def outcome(status: Status | None, operation: Operation = REMOVED, **fields: object) -> dict[str, object]:
     proposal = SkillProposal(OWNER, "printer", operation, Origin.FOREGROUND, "k")
     answer: dict[str, object] = json.loads(tool.result(SkillOutcome(proposal, status, **fields)))  # type: ignore[arg-type]
     return answer
@@ -158,11 +157,12 @@ def test_a_change_that_was_made_is_said_with_its_id() -> None:
     """Ids are rows of the ledger."""
     told = outcome(Status.APPLIED, Operation(Action.PATCH, "b", "a"), write=17)
     assert told.pop("message") == (
-        "Skill 'printer' patched. It is on disk now and can be viewed; the list in the prompt shows it from the next "
-        "session on."
+        "Skill 'printer' patched. It is on disk now and can be viewed; the list in the prompt shows it from the "
+        "next session on."
     )
     assert told == {
-        "success": True, "id": 17, "origin": "foreground", "skill": "printer", "action": "patch", "path": "SKILL.md",
+        "success": True, "id": 17, "origin": "foreground", "skill": "printer", "action": "patch",
+        "path": "SKILL.md",
     }  # fmt: skip
 
 

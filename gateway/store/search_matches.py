@@ -1,0 +1,309 @@
+"""What the index finds in one space: ids of messages, not yet what is in them.
+
+The newest matches come first, and with them how many each session has and which is its newest, counted over some
+thousands; of sessions of any age those that are about the word; and, where no index helps, what is read from end to
+end. The limits of a space are in every statement, as a range of ids.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from gateway.records import Role
+from gateway.store import search_fold
+from gateway.store.encoding import time_of
+from gateway.store.search_index import DAY_SECONDS, OWN_TOOL, count_unindexed, is_degraded
+from gateway.store.search_query import All, Any, Query, Term
+from gateway.store.transaction import Reader
+
+READ = 400
+"""The text of so many matches is read."""
+COUNTED, COUNTED_OF_SEVERAL = 5_000, 1_000
+COUNT_AT_MOST = 50_000
+DENSE = 120
+ABOUT, MOSTLY_ABOUT = 12, 24
+OF_EACH_PART = 60
+OF_EACH_SESSION, READ_OF_EACH = 40, 2
+SCANNED = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the model has before it: a session from one message on. Older ones of it were compacted."""
+
+    session: str
+    first: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Where to look."""
+
+    after: datetime | None = None
+    """From this moment on."""
+    before: datetime | None = None
+    """What was said earlier than this moment."""
+    role: Role | None = None
+    but: Context | None = None
+    below: int | None = None
+    """Only messages with a smaller id: a question should not find itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What was found. Sessions are numbers of `searched_sessions`."""
+
+    ids: tuple[int, ...] = ()
+    """Which messages are worth reading."""
+    found: int = 0
+    """Among so many they were chosen."""
+    complete: bool = True
+    """Whether these are all that match."""
+    by_session: Counter[int] = field(default_factory=Counter)
+    """How many each session has, as far as they were looked at."""
+    mostly: frozenset[int] = frozenset()
+    """The sessions that are about little else than the one word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """One query in one space, within limits."""
+
+    rd: Reader
+    space: int
+    query: Query
+    limits: Limits
+
+    def matches(self) -> Matches:
+        """What is worth reading: the newest, the newest of sessions that have many, and of those about the word.
+
+        Of alternatives the newest of each are read, too: the rare ones would drown.
+        """
+        most, read = self._most(), COUNTED if self.query.exact else READ
+        low, high = self.span()
+        rows = self._newest(low, high, most, read)
+        by_session = Counter({session: count for session, _, count in rows if count})
+        found = sum(by_session.values())
+        ids = dict.fromkeys(id for _, id, count in rows if not count)
+        if found > read:
+            newest = {session: id for session, id, count in rows if count}
+            ids.update(dict.fromkeys(newest[session] for session, _ in by_session.most_common(DENSE)))
+        if found < most:
+            return Matches(tuple(ids), found, True, by_session)
+        if isinstance(self.query.node, Any):
+            for part in self.query.node.parts:
+                ids.update(dict.fromkeys(id for id, _ in self._ids(part.match, low, high, OF_EACH_PART)))
+        mostly = self._about(f"{self.query.single}~2", MOSTLY_ABOUT)
+        for number, of_it in (mostly | self._about(self.query.single, ABOUT)).items():
+            ids.update(dict.fromkeys(of_it[:READ_OF_EACH]))
+            by_session[number] = max(by_session[number], len(of_it))
+        return Matches(tuple(ids), found, False, by_session, frozenset(mostly))
+
+    def count(self) -> int:
+        """How many match in all, where that is cheap to say; 0: it is not."""
+        if self.query.width != 1 or self.query.terms[0].prefix or self.limits.role is not None:
+            return 0
+        low, high = self.span()
+        row = self.rd.row(
+            """
+            SELECT count(*) AS count FROM (
+                SELECT 1 FROM message_words
+                 WHERE message_words MATCH :match AND rowid >= :low AND rowid < :high
+                 LIMIT :most)
+            """,
+            {"match": self._match(self.query.match), "low": low, "high": high, "most": COUNT_AT_MOST + 1},
+        )
+        return 0 if row is None else int(row["count"])
+
+    # -- where ---------------------------------------------------------------------------------------------
+
+    def span(self) -> tuple[int, int]:
+        """The ids among which everything is that the limits allow."""
+        low, high = self.space << 32, (self.space + 1) << 32
+        if self.limits.below is not None:
+            high = min(high, self.limits.below)
+        if self.limits.after is None and self.limits.before is None:
+            return low, high
+        if is_degraded(self.rd) or count_unindexed(self.rd, self.space):
+            return low, high
+        first, last = self._seconds()
+        row = self.rd.row(
+            """
+            SELECT min(first) AS first, max(last) AS last FROM message_days
+             WHERE space = :space AND day BETWEEN :from AND :to
+            """,
+            {"space": self.space, "from": first // DAY_SECONDS, "to": last // DAY_SECONDS},
+        )
+        if row is None or row["first"] is None:
+            return low, low
+        return max(low, row["first"]), min(high, row["last"] + 1)
+
+    def _seconds(self) -> tuple[int, int]:
+        first = -(1 << 40) if self.limits.after is None else int(self.limits.after.timestamp())
+        last = 1 << 40 if self.limits.before is None else int(self.limits.before.timestamp())
+        return first, last
+
+    def _where(self) -> tuple[str, dict[str, object]]:
+        """The limits that a range of ids cannot say, on `message_places`."""
+        sql, values = "", dict[str, object]()
+        if self.limits.after is not None or self.limits.before is not None:
+            first, last = self._seconds()
+            sql += " AND places.at >= :first_second AND places.at < :last_second"
+            values |= {"first_second": first, "last_second": last}
+        if self.limits.but is not None:
+            sql += (
+                " AND NOT (places.id >= :context AND places.session IN"
+                " (SELECT number FROM searched_sessions WHERE session = :but))"
+            )
+            values |= {"context": self.limits.but.first, "but": self.limits.but.session}
+        return sql, values
+
+    def _match(self, match: str) -> str:
+        role = self.limits.role
+        return match if role is None else f'{match} AND "{search_fold.ROLES[role]}"'
+
+    # -- the index -----------------------------------------------------------------------------------------
+
+    def _most(self) -> int:
+        """The dearer a match is to find, the fewer are looked for."""
+        if self.query.exact:
+            return COUNTED_OF_SEVERAL
+        terms = self.query.terms
+        if self.query.width == 1:
+            return READ if terms[0].prefix else COUNTED
+        phrases = any(len(term.tokens) > 1 for term in terms)
+        return READ if phrases or isinstance(self.query.node, Any) else COUNTED_OF_SEVERAL
+
+    def _newest(self, low: int, high: int, most: int, read: int) -> list[tuple[int, int, int]]:
+        """(session, id, 0) of the newest matches, then (session, its newest, how many it has)."""
+        where, values = self._where()
+        cursor = self.rd.connection.cursor()
+        cursor.row_factory = None
+        cursor.execute(
+            f"""
+            WITH found AS MATERIALIZED (
+                SELECT places.id, places.session
+                  FROM message_words CROSS JOIN message_places AS places ON places.id = message_words.rowid
+                 WHERE message_words MATCH :match
+                   AND message_words.rowid >= :low AND message_words.rowid < :high {where}
+                 ORDER BY message_words.rowid DESC
+                 LIMIT :most)
+            SELECT * FROM (SELECT session, id, 0 FROM found LIMIT :read)
+             UNION ALL
+            SELECT session, max(id), count(*) FROM found GROUP BY session
+            """,
+            {
+                "match": self._match(self.query.match),
+                "low": low,
+                "high": high,
+                "most": most,
+                "read": read,
+                **values,
+            },
+        )
+        return cursor.fetchall()
+
+    def _ids(self, match: str, low: int, high: int, most: int) -> list[tuple[int, int]]:
+        where, values = self._where()
+        cursor = self.rd.connection.cursor()
+        cursor.row_factory = None
+        cursor.execute(
+            f"""
+            SELECT places.id, places.session
+              FROM message_words CROSS JOIN message_places AS places ON places.id = message_words.rowid
+             WHERE message_words MATCH :match
+               AND message_words.rowid >= :low AND message_words.rowid < :high {where}
+             ORDER BY message_words.rowid DESC
+             LIMIT :most
+            """,
+            {"match": self._match(match), "low": low, "high": high, "most": most, **values},
+        )
+        return cursor.fetchall()
+
+    def _about(self, theme: str, most: int) -> dict[int, list[int]]:
+        """Matches in sessions of any age that are about the one word, the newest sessions first."""
+        limits = self.limits
+        if (
+            not self.query.single
+            or limits.role is not None
+            or limits.after is not None
+            or limits.before is not None
+        ):
+            return {}
+        low, high = self.span()
+        rows = self.rd.rows(
+            """
+            SELECT number, first, last
+              FROM session_words CROSS JOIN searched_sessions ON number = session_words.rowid & 0xFFFFFFFF
+             WHERE session_words MATCH :match AND session_words.rowid >= :low AND session_words.rowid < :high
+             ORDER BY session_words.rowid DESC
+             LIMIT :most
+            """,
+            {"match": f'"{theme}"', "low": self.space << 32, "high": (self.space + 1) << 32, "most": most},
+        )
+        found: dict[int, list[int]] = {}
+        for number, first, last in rows:
+            ids = self._ids(self.query.match, max(low, first), min(high, last + 1), OF_EACH_SESSION)
+            found[number] = [id for id, of in ids if of == number]
+        return {number: of_it for number, of_it in found.items() if of_it}
+
+    # -- without the index ---------------------------------------------------------------------------------
+
+    def scanned(self) -> list[int]:
+        """Messages that have the words as typed, among the newest."""
+        return self._scanned(*self.span())
+
+    def has_more_than_scanned(self) -> bool:
+        """Whether there are messages that `scanned` did not look at."""
+        low, high = self.span()
+        row = self.rd.row(
+            "SELECT 1 FROM messages WHERE id >= :low AND id < :high LIMIT 1 OFFSET :count",
+            {"low": low, "high": high, "count": SCANNED},
+        )
+        return row is not None
+
+    def not_indexed_yet(self) -> list[int]:
+        """Messages that have the words as typed, among those that the index does not know yet."""
+        row = self.rd.row("SELECT next, last FROM unindexed WHERE space = ?", (self.space,))
+        low, high = self.span()
+        return [] if row is None else self._scanned(max(low, row["next"]), min(high, row["last"] + 1))
+
+    def _scanned(self, low: int, high: int) -> list[int]:
+        likes, values = self._likes()
+        rows = self.rd.rows(
+            f"""
+            SELECT id, role, session, at FROM (
+                SELECT id, role, session, at, text, tool_calls, tool_name FROM messages
+                 WHERE id >= :low AND id < :high AND role IN ('user', 'assistant', 'tool')
+                 ORDER BY id DESC
+                 LIMIT :scanned)
+             WHERE tool_name <> '{OWN_TOOL}' AND ({likes})
+             LIMIT :read
+            """,
+            {"low": low, "high": high, "scanned": SCANNED, "read": READ, **values},
+        )
+        (first, last), but = self._seconds(), self.limits.but
+        return [
+            row["id"]
+            for row in rows
+            if (self.limits.role is None or row["role"] == self.limits.role)
+            and first <= time_of(row["at"]).timestamp() < last
+            and (but is None or row["session"] != but.session or row["id"] < but.first)
+        ]
+
+    def _likes(self) -> tuple[str, dict[str, object]]:
+        node = self.query.node
+        terms = (
+            [part for part in node.parts if isinstance(part, Term)] if isinstance(node, All) else self.query.terms
+        )
+        values: dict[str, object] = {f"like{place}": _like(term.text) for place, term in enumerate(terms)}
+        each = [
+            rf"(text LIKE :{name} ESCAPE '\' OR tool_calls <> '[]' AND tool_calls LIKE :{name} ESCAPE '\')"
+            for name in values
+        ]
+        return (" AND " if isinstance(node, All) else " OR ").join(each) or "1", values
+
+
+def _like(text: str) -> str:
+    return "%" + re.sub(r"([\\%_])", r"\\\1", text) + "%"

@@ -1,0 +1,299 @@
+"""The index: what is in it, how it comes about, how words leave it, and which old sessions it brings back."""
+
+import random
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from gateway.home import Home
+from gateway.records import Role
+from gateway.store import messages, migrating, search, search_fold, search_index, search_upkeep, sessions
+from gateway.store.db import Database, Reader, Transaction
+from tests.store import given
+from tests.store.given import CHAT, NINE, StillClock
+from tests.store.test_search import SESSION, found, keep_each_apart
+
+
+def words_in_the_index(rd: Reader) -> set[str]:
+    """Every token that somebody could find."""
+    rd.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.tokens USING fts5vocab (main, message_words, row)")
+    rd.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.themes USING fts5vocab (main, session_words, row)")
+    return {row["term"] for row in rd.rows("SELECT term FROM tokens UNION SELECT term FROM themes")}
+
+
+def bytes_of(home: Home) -> bytes:
+    return b"".join(path.read_bytes() for path in home.path.glob("state.db*"))
+
+
+# -- taking out ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We live in Straße 5, ＢＥＲＧＥＮ",
+        "昨日は新宿で花見をした🎉",
+        "C++ and C# ~a ~u",
+        "x" * 100,
+        "",
+        "Hi\0there",
+    ],
+)
+def test_what_is_taken_out_of_the_index_leaves_no_ghost(db: Database, text: str) -> None:
+    """A contentless index believes what it is told."""
+    with db.write() as tx:
+        given.space(tx)
+        given.session(tx)
+        id = given.keep(tx, text, session=SESSION, turn=1)
+        before = words_in_the_index(tx)
+        search_index.unindex(tx, id)
+        search_index.unindex(tx, id)
+
+        assert before
+        assert words_in_the_index(tx) == set()
+
+
+def test_a_changed_message_is_found_by_its_new_words_alone(db: Database) -> None:
+    """People edit what they have said while it waits."""
+    with db.write() as tx:
+        given.space(tx)
+        id = given.keep(tx, "the ferry to Oslo")
+        messages.reword(tx, messages.get(tx, id), "the train to Bergen", ())
+
+        assert (found(tx, "ferry"), found(tx, "train")) == ([], [id])
+        assert "oslo" not in words_in_the_index(tx)
+
+
+def test_a_session_is_taken_out_with_what_it_is_about(db: Database) -> None:
+    """Deleted rows leave no trace in indexes."""
+    with db.write() as tx:
+        given.space(tx)
+        given.session(tx)
+        for turn in range(1, 6):
+            given.keep(tx, f"marzipan {turn}", session=SESSION, turn=turn)
+        search_index.digest(tx, SESSION)
+        assert "marzipan" in tx.rows("SELECT words FROM searched_sessions")[0]["words"]
+
+        search_index.unindex_session(tx, SESSION)
+        tx.execute("DELETE FROM messages")
+        tx.execute("DELETE FROM sessions")
+
+        assert words_in_the_index(tx) == set()
+        assert tx.rows("SELECT * FROM searched_sessions") == tx.rows("SELECT * FROM message_places") == []
+
+
+def test_taking_one_message_out_forgets_what_its_session_is_about(db: Database) -> None:
+    """Its words may be the ones that are to go; the session is looked at again."""
+    with db.write() as tx:
+        given.space(tx)
+        given.session(tx)
+        ids = [given.keep(tx, "marzipan", session=SESSION, turn=turn) for turn in range(1, 6)]
+        search_index.digest(tx, SESSION)
+        search_index.unindex(tx, ids[0])
+
+        assert tx.rows("SELECT words, stale FROM searched_sessions")[0][:] == ("", 1)
+
+
+def test_words_that_were_taken_out_leave_the_file(home: Home, db: Database) -> None:
+    """FTS5 only notes that a row is gone: its words stay until they are merged away."""
+    chance = random.Random(1)
+    with db.write() as tx:
+        given.space(tx)
+        given.session(tx)
+        secret = [given.keep(tx, f"qzxcanary{n}q 秘密{n}", session=SESSION, turn=n) for n in range(1, 60)]
+        for number in range(300):
+            given.keep(tx, f"ordinary words {chance.random()}", session=SESSION, turn=100 + number)
+        search_index.digest(tx, SESSION)
+    with db.write() as tx:
+        for id in secret:
+            search_index.unindex(tx, id)
+            tx.execute("DELETE FROM messages WHERE id = ?", (id,))
+        search_upkeep.ask_for_sweep(tx)
+    db.checkpoint()
+    assert b"qzxcanary" in bytes_of(home)
+
+    search_upkeep.keep(db, NINE)
+
+    assert b"canary" not in bytes_of(home)
+    with db.read() as rd:
+        assert rd.rows("SELECT sweep FROM search_state")[0]["sweep"] == 0
+        assert len(found(rd, "ordinary")) > 0
+
+
+# -- coming about --------------------------------------------------------------------------------------------
+
+
+def at_version_5(home: Home, clock: StillClock, texts: Sequence[str]) -> list[int]:
+    """A home as the version before left it: with an index of trigrams."""
+    with Database.open(home, clock) as db:
+        with db.write() as tx:
+            given.space(tx)
+            ids = keep_each_apart(tx, *texts)
+        with db.write() as tx:
+            for table in ("message_words", "session_words", "message_places", "message_days", "searched_sessions"):
+                tx.execute(f"DROP TABLE {table}")
+            tx.execute("DROP TABLE unindexed")
+            tx.execute("DROP TABLE search_state")
+            tx.execute("CREATE VIRTUAL TABLE message_words USING fts5 (text, content = '', tokenize = 'trigram')")
+            tx.execute("INSERT INTO message_words (rowid, text) VALUES (1, 'old words')")
+            number = next(step.number for step in migrating.steps() if "message_places" in step.sql)
+            tx.execute(f"PRAGMA user_version = {number - 1}")
+    return ids
+
+
+def test_an_older_home_is_indexed_anew_while_it_opens(home: Home, clock: StillClock) -> None:
+    """Nobody should have to do anything after an upgrade."""
+    ids = at_version_5(home, clock, ["花見 in Bergen", "the ferry"])
+
+    with Database.open(home, clock) as db, db.read() as rd:
+        assert (found(rd, "花"), found(rd, "ferry")) == ([ids[0]], [ids[1]])
+        assert (search_index.count_unindexed(rd), search_index.is_degraded(rd)) == (0, False)
+
+
+def test_a_large_home_is_indexed_beside_its_work(
+    home: Home, clock: StillClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The start waits for a little of it; what is left is found by reading, and comes in slices, also after a kill."""
+    monkeypatch.setattr(search_index, "AT_THE_START", 2)
+    monkeypatch.setattr(search_upkeep, "SLICE", 2)
+    monkeypatch.setattr(search_upkeep, "SLICES_AT_ONCE", 1)
+    ids = at_version_5(home, clock, [f"ferry {number}" for number in range(7)])
+
+    with Database.open(home, clock) as db:
+        with db.read() as rd:
+            assert search_index.count_unindexed(rd) == 5
+            assert found(rd, "ferry") == ids
+            assert search.find(rd, 1, "ferry", 9).unindexed == 5
+            assert found(rd, "ferry NOT 6") == ids[:6]
+        search_upkeep.keep(db, NINE)
+    with Database.open(home, clock) as db:
+        with db.write() as tx:
+            assert search_index.count_unindexed(tx) == 3
+            messages.reword(tx, messages.get(tx, ids[6]), "a train", ())
+            new = given.keep(tx, "the newest ferry")
+            search_index.unindex(tx, ids[5])
+        search_upkeep.keep(db, NINE)
+        search_upkeep.keep(db, NINE)
+        with db.read() as rd:
+            assert search_index.count_unindexed(rd) == 0
+            assert found(rd, "ferry") == [*ids[:6], new]
+            assert found(rd, "train") == [ids[6]]
+
+
+def test_another_way_of_folding_indexes_anew(
+    home: Home, clock: StillClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`unindex` must hand over what `index` did."""
+    with Database.open(home, clock) as db, db.write() as tx:
+        given.space(tx)
+        id = given.keep(tx, "Bergen")
+    monkeypatch.setattr(search_fold, "VERSION", 99)
+    monkeypatch.setattr(search_fold, "fold", lambda text: text.lower().replace("b", "v"))
+
+    with Database.open(home, clock) as db, db.write() as tx:
+        assert "vergen" in words_in_the_index(tx)
+        search_index.unindex(tx, id)
+        assert words_in_the_index(tx) == set()
+
+
+def test_without_fts5_messages_are_kept_and_found(
+    home: Home, clock: StillClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An SQLite that cannot index must not cost anybody the bot, and one that can catches up by itself."""
+    with monkeypatch.context() as patched:
+        patched.setattr(search_index, "has_fts5", lambda connection: False)
+        patched.setattr(migrating, "has_fts5", lambda connection: False)
+        with Database.open(home, clock) as db, db.write() as tx:
+            given.space(tx)
+            id = given.keep(tx, "I moved to Bergen")
+            search_index.unindex(tx, id)
+            assert (search_index.is_degraded(tx), found(tx, "bergen")) == (True, [id])
+            assert found(tx, "bergen NOT moved") == []
+            search_upkeep.ask_for_sweep(tx)
+        with Database.open(home, clock) as db:
+            search_upkeep.keep(db, NINE)
+
+    with Database.open(home, clock) as db, db.write() as tx:
+        assert (search_index.is_degraded(tx), found(tx, "bergen")) == (False, [id])
+        assert "bergen" in words_in_the_index(tx)
+
+
+def test_commands_and_taps_are_in_no_index(db: Database) -> None:
+    """A command is nobody's memory."""
+    with db.write() as tx:
+        given.space(tx)
+        given.keep(tx, "/remember Bergen", role=Role.COMMAND)
+
+        assert words_in_the_index(tx) == set()
+
+
+# -- more than can be read -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def many(db: Database) -> Iterator[Transaction]:
+    """Six thousand messages that say `deploy` in passing, over 60 sessions; an old one is about nothing else."""
+    with db.write() as tx:
+        given.space(tx)
+        for session in range(60):
+            id = f"20260101_{session:06}_abcdef"
+            given.session(tx, id, chat=given.Chat("telegram", f"1{session}"))
+            about = session == 3
+            for turn in range(100):
+                text = (
+                    "deploy the deploy script" if about else f"and then there was something to deploy, {turn} more"
+                )
+                at = given.after(days=session - 400, minutes=turn)
+                given.keep(tx, text, session=id, turn=turn + 1, at=at)
+            sessions.end(tx, id, "new", NINE)
+    search_upkeep.keep(db, NINE)
+    with db.write() as tx:
+        yield tx
+
+
+def test_an_old_session_that_is_about_a_common_word_is_found(many: Transaction) -> None:
+    """Newest first would never show it."""
+    result = search.find(many, 1, "deploy", 10)
+
+    assert "20260101_000003_abcdef" in [session.id for session in result.sessions]
+    assert (result.matches, result.more, result.ranked) == (6000, False, 5000)
+
+
+def test_a_rare_alternative_does_not_drown(many: Transaction) -> None:
+    """`quokka OR deploy` is a question about quokkas, too."""
+    old = given.keep(many, "a quokka", session="20260101_000001_abcdef", turn=200, at=given.after(days=-390))
+
+    for query in ("quokka OR deploy", "deploy OR quokka"):
+        assert old in [hit.message for hit in search.find(many, 1, query, 5).hits]
+
+
+def test_signs_are_looked_for_among_the_newest(many: Transaction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And it is said."""
+    monkeypatch.setattr("gateway.store.search_matches.SCANNED", 100)
+
+    result = search.find(many, 1, ",", 5)
+
+    assert result.sessions
+    assert search.find(many, 1, ":)", 5).newest_only == 50_000 or result.newest_only
+
+
+def test_statements_read_no_whole_table(many: Transaction) -> None:
+    """A search in a space of ten messages must not cost what a million of somebody else's do."""
+    asked: list[str] = []
+    many.connection.set_trace_callback(asked.append)
+    for query in ("deploy", "deploy script", '"deploy the"', "deploy OR script", "depl*", "deploy NOT script"):
+        search.find(many, 1, query, 5, search.Limits(after=given.after(days=-500), role=Role.USER))
+        search.find(many, 1, query, 5)
+    many.connection.set_trace_callback(None)
+    plans = [
+        row["detail"]
+        for sql in asked
+        if sql.lstrip()[:4] in ("SELE", "WITH")
+        for row in many.rows(f"EXPLAIN QUERY PLAN {sql}")
+    ]
+
+    allowed = ("VIRTUAL", "json_each", "found", "SCAN search_state", "(subquery", "CONSTANT", "SCAN unindexed")
+    assert [step for step in plans if step.startswith("SCAN ") and not any(word in step for word in allowed)] == []
+    assert sqlite3.sqlite_version_info >= (3, 38)
+    assert CHAT
