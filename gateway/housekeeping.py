@@ -15,7 +15,7 @@ from gateway.memory import cards
 from gateway.memory.writing import Memory
 from gateway.ports import Clock, JobQueue
 from gateway.settings import Settings
-from gateway.store import outbox, reviews, sessions, tidies
+from gateway.store import outbox, reviews, search_upkeep, sessions, tidies
 from gateway.store.db import Database, Unusable
 
 log = logging.getLogger(__name__)
@@ -66,6 +66,7 @@ class Housekeeping:
         self._review_quiet_chats()
         self._tidy_full_files()
         self._ring_due()
+        search_upkeep.keep(self.db, self.clock.now())
         self.db.checkpoint()
 
     def _remind(self) -> None:

@@ -203,7 +203,6 @@ SENTENCES: Mapping[str, str] = {
     "turn.cut": "\n\n(The answer was cut at the model's length limit.)",
     "notice.done": "💾 {parts}",
     "notice.memory": "Memory updated",
-    "notice.memory_updated": "💾 Memory updated",
     "notice.added": "💾 Memory ➕ {new}",
     "notice.replaced": '💾 Memory ✏️ "{old}" → "{new}"',
     "notice.removed": "💾 Memory ➖ {old}",
@@ -316,8 +315,8 @@ SENTENCES: Mapping[str, str] = {
     "pair.not_a_person": "{name} is not the space of a person who is let in.",
     "pair.in_settings": "{person} stands in {setting} in config.yaml. Take it out there, and start me again.",
     "pair.yourself": "That is the account you write from. `hikae pair revoke` on the bot's machine takes it out.",
-    "search.usage": "Say what to look for: /search WORDS. Several words are all meant; OR, NOT, \"a phrase\" and begin\\* "
-    "work, and after:2026-11-01, before:2026-12-01, role:me|bot|tool narrow it down.",
+    "search.usage": "Say what to look for: /search WORDS. Several words are all meant; OR, NOT, “a phrase” and begin\\* work; "
+    "after:2026-11-01, before:2026-12-01 and role:me|bot|tool narrow it down.",
     "search.none": "Nothing found.",
     "search.found": "Messages found: {count}",
     "search.in_session": "{count} in this conversation",

@@ -90,7 +90,6 @@ SENTENCES: Mapping[str, str] = {
     "turn.cut": "\n\n（モデルの長さの上限に達したため、回答はここで切れています。）",
     "notice.done": "💾 {parts}",
     "notice.memory": "メモリを更新しました",
-    "notice.memory_updated": "💾 メモリを更新しました",
     "notice.added": "💾 メモリ ➕ {new}",
     "notice.replaced": "💾 メモリ ✏️「{old}」→「{new}」",
     "notice.removed": "💾 メモリ ➖ {old}",
@@ -197,7 +196,7 @@ SENTENCES: Mapping[str, str] = {
     "pair.in_settings": "{person} は config.yaml の {setting} に書かれています。そこから消して再起動してください。",
     "pair.yourself": "いま使っているアカウントです。取り消すには、ボットのマシンで `hikae pair revoke` を実行してください。",
     "search.usage": "検索する言葉を指定してください： /search 言葉 。複数の言葉はすべて含むものを探します。OR、NOT、"
-    "\"語句\"、前方一致\\* が使え、after:2026-11-01、before:2026-12-01、role:me|bot|tool で絞り込めます。",
+    "“語句”、前方一致\\* が使え、after:2026-11-01、before:2026-12-01、role:me|bot|tool で絞り込めます。",
     "search.none": "見つかりませんでした。",
     "search.found": "見つかったメッセージ：{count}件",
     "search.in_session": "この会話に{count}件",

@@ -49,7 +49,7 @@ def sqlite_options() -> frozenset[str]:
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:  # noqa: TID251 - no file at all
         named = {row[0] for row in connection.execute("PRAGMA compile_options")}
         found = {"FTS5"} if "ENABLE_FTS5" in named else set()
-        if migrating.has_trigram(connection):
+        if migrating.has_fts5(connection):
             found |= {"FTS5", "trigram"}
     return frozenset(found | ({"threadsafe"} if sqlite3.threadsafety > 0 else set()))
 

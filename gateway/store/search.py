@@ -1,8 +1,8 @@
 """Finding what was said: the best messages by session, what stands around one, the sessions used last.
 
 No model is asked and nothing is summarised (docs/decisions/0013). Reading a query is `search_query`, what is
-compared `search_fold`, what the index finds `search_matches`, which of it is best `search_rank`. Messages get into the index
-by `search_index`, which is kept in order by `search_upkeep`.
+compared `search_fold`, what the index finds `search_matches`, which of it is best `search_rank`. Messages get into
+the index by `search_index`, which is kept in order by `search_upkeep`.
 """
 
 from gateway.errors import NotFound

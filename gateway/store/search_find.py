@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.records import Found, FoundSession, Hit, Message
-from gateway.store import search_rank
+from gateway.store import search_matches, search_rank
 from gateway.store.encoding import time_of
 from gateway.store.messagerows import message_of
 from gateway.store.search_index import count_unindexed, is_degraded, words_of
-from gateway.store.search_matches import COUNT_AT_MOST, SCANNED, Limits, Lookup, Matches
+from gateway.store.search_matches import Limits, Lookup, Matches
 from gateway.store.search_query import Query
 from gateway.store.search_rank import Candidate, Scored
 from gateway.store.transaction import Reader
@@ -51,9 +51,9 @@ class Search:
         return Found(
             sessions=tuple(self._sessions(scored, counts, mostly)),
             matches=max(total, sum(counts.values())),
-            more=not matches.complete and not 0 < total <= COUNT_AT_MOST,
+            more=not matches.complete and not 0 < total <= search_matches.COUNT_AT_MOST,
             ranked=0 if matches.complete else matches.found,
-            newest_only=SCANNED if not indexed and lookup.has_more_than_scanned() else 0,
+            newest_only=search_matches.SCANNED if not indexed and lookup.has_more_than_scanned() else 0,
             loosely=bool(self.at_least) and bool(scored),
             unindexed=waiting,
         )

@@ -38,7 +38,7 @@ _DROPPED = re.compile(
     "\u200b-\u200f\u202a-\u202e\u2060-\u2064\u20d0-\u20f0\ufe00-\ufe0f\ufeff\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff]+"
 )
 """Accents, points of Hebrew and Arabic, what is invisible, variants and colours of emoji. Not the dakuten."""
-_ALIKE = {
+_ALIKE: dict[int, int | str] = {
     **{code: code - 0x60 for code in range(0x30A1, 0x30F7)},
     0x30FD: 0x309D,
     0x30FE: 0x309E,

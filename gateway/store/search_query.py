@@ -7,7 +7,7 @@ text can be more than a text.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, tzinfo
 
 from gateway.store import search_fold
@@ -29,7 +29,7 @@ _QUOTES = str.maketrans("\u201c\u201d\u201e\u201f\u2033\uff02", '""""""', "\0")
 class Term:
     """One word or phrase."""
 
-    text: str
+    text: str = field(compare=False)
     """As typed, without quotes and star."""
     folded: str
     match: str

@@ -226,11 +226,11 @@ def quiet(rd: Reader, before: datetime) -> list[Session]:
 def recent(rd: Reader, space: int | None, limit: int) -> list[SessionSummary]:
     """The sessions used last, of one space or (None) of all."""
     rows = rd.rows(
-        """
+        f"""
         SELECT sessions.*, spaces.name AS space_name,
                (SELECT count(*) FROM messages WHERE messages.session = sessions.id) AS messages
           FROM sessions JOIN spaces ON spaces.id = sessions.space
-         WHERE :space IS NULL OR space = :space
+         {"" if space is None else "WHERE space = :space"}
          ORDER BY last_at DESC
          LIMIT :limit
         """,

@@ -19,7 +19,7 @@ from gateway.home import Home
 from gateway.memory.proposals import Proposal
 from gateway.records import Action, Operation, Origin, Target
 from gateway.store import people
-from tests.bench import discord, flood, growth, recovery
+from tests.bench import discord, flood, growth, recovery, search
 from tests.bench.rig import (
     Figure,
     Running,
@@ -241,4 +241,5 @@ ALL: Sequence[tuple[str, Callable[..., list[Figure]]]] = (
     ("backlog", recovery.backlog),
     ("known_chats", growth.known_chats),
     ("stored_messages", growth.stored_messages),
+    ("search", search.searches),
 )

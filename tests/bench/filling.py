@@ -12,9 +12,8 @@ from typing import Any
 
 from gateway.core import open_core
 from gateway.home import Home
-from gateway.store import people
+from gateway.store import people, search_index
 from gateway.store.encoding import time_text
-from gateway.store import search_index
 from gateway.store.transaction import Transaction
 
 OWNER = 1000

@@ -1,4 +1,4 @@
-"""Conversations to search in: English and Japanese, tools between, some words in everything, some in almost nothing.
+"""Conversations to search in: English and Japanese, tools between, words that all have and words that one has.
 
 Filled in bulk, with synchronising off, as `filling` does.
 """
@@ -20,10 +20,16 @@ SPACE = 1
 MESSAGES_OF_A_SESSION = 400
 AT_ONCE = 20_000
 
-_SYLLABLES = ["ka", "ri", "to", "mo", "ne", "shi", "ra", "lo", "ve", "di", "pa", "su", "en", "ter", "con", "pro", "mis", "ing", "al", "or"]
-STOP = ["the", "a", "to", "of", "and", "in", "is", "it", "for", "on", "that", "with", "as", "we", "was", "by", "are", "this", "be", "at"]
-COMMON = ["deploy", "server", "review", "project", "meeting", "design", "release", "customer", "budget", "error", "database", "kitchen"]
-_KANJI = "会議予算設計開発環境東京大阪顧客資料確認連絡変更機能計画実装品質管理売上人事研究電話写真料理旅行天気散歩映画音楽"
+_SYLLABLES = tuple("ka ri to mo ne shi ra lo ve di pa su en ter con pro mis ing al or".split())  # noqa: SIM905
+STOP = tuple("the a to of and in is it for on that with as we was by are this be at".split())  # noqa: SIM905
+COMMON = (
+    *("deploy", "server", "review", "project", "meeting", "design"),
+    *("release", "customer", "budget", "error", "database", "kitchen"),
+)
+_KANJI = (
+    "会議予算設計開発環境東京大阪顧客資料確認連絡変更機能計画実装"
+    "品質管理売上人事研究電話写真料理旅行天気散歩映画音楽"
+)
 _KANA = "はがをにでとのもへや"
 _ENDINGS = (
     "します",
@@ -83,14 +89,13 @@ def fill(db: sqlite3.Connection, count: int, *, seed: int = 6) -> int:
     """So many messages of the owner's, indexed; the bytes of their text. Some facts are planted (`rare`)."""
     db.row_factory = sqlite3.Row
     writer = Writer(random.Random(seed))
-    bytes_of_text, done = 0, 0
+    bytes_of_text = 0
     tx = Transaction(db)
     first: int = db.execute("SELECT last_sequence FROM spaces WHERE id = ?", (SPACE,)).fetchone()[0]
     rows: list[dict[str, Any]] = []
-    for row in _rows(writer, count, first):
+    for done, row in enumerate(_rows(writer, count, first), 1):
         rows.append(row)
         bytes_of_text += len(row["text"].encode())
-        done += 1
         if len(rows) == AT_ONCE or done == count:
             _insert(db, rows)
             for one in rows:
@@ -141,8 +146,8 @@ def _insert(db: sqlite3.Connection, rows: list[dict[str, Any]]) -> None:
     db.executemany(
         """
         INSERT INTO messages (id, platform, chat, person, role, text, at, session, turn, round, generation, done)
-        VALUES (:id, 'telegram', '1000', iif(:role = 'user', 'telegram:1000', ''), :role, :text, :at, :session, :turn,
-                0, 1, iif(:role = 'user', 'answered', NULL))
+        VALUES (:id, 'telegram', '1000', iif(:role = 'user', 'telegram:1000', ''), :role, :text, :at, :session,
+                :turn, 0, 1, iif(:role = 'user', 'answered', NULL))
         """,
         rows,
     )

@@ -41,7 +41,8 @@ class House:
         self.machine = Machine(Home(path / "home"))
         self.machine.home.path.mkdir(mode=0o700)
         self.machine.configure(
-            access="owners: ['telegram:123'], allowed: ['telegram:456']", session="timezone: Europe/Oslo"
+            access="owners: ['telegram:123'], allowed: ['telegram:456'], groups: {allowed: ['telegram:-100200']}",
+            session="timezone: Europe/Oslo",
         )
         self.clock = StillClock(NOON)
         self.core = open_core(self.machine.home, self.clock)
@@ -358,7 +359,9 @@ def test_a_notice_shows_no_words_of_another_space(house: House) -> None:
     )
     assert told.write is not None
     message = house.ledger()[0].message
-    house.machine.configure(display="memory_notifications: verbose", access="owners: ['telegram:123']")
+    house.machine.configure(
+        display="memory_notifications: verbose", access="owners: ['telegram:123'], allowed: ['telegram:456']"
+    )
     house.core.close()
     house.core = open_core(house.machine.home, house.clock)
 

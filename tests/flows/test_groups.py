@@ -94,8 +94,9 @@ async def test_a_group_has_a_memory_of_its_own_and_its_topics_share_it(tmp_path:
         assert ["canary" in prompt for prompt in prompts] == [False, False, True]
         assert ["The rent is due" in prompt for prompt in prompts] == [True, True, False]
         assert bot.memory_file(space=space) == "The rent is due on Monday\n"
-        tools = [str(request.json["tools"]) for request in bot.server.requests]
-        assert ["'user'" in text for text in tools] == [False, False, True]
+        tools = [request.json["tools"] for request in bot.server.requests]
+        memory = [str(tool) for offered in tools for tool in offered if tool["function"]["name"] == "memory"]
+        assert ["'user'" in text for text in memory] == [False, False, True]
 
 
 async def test_the_model_sees_who_speaks_under_a_harmless_name(tmp_path: Path) -> None:

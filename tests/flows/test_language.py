@@ -14,6 +14,7 @@ COMMAND_WORDS = set(
     re.findall(
         r"\w+",
         "all ID pending approve reject edit undo why log tidy approval on off refresh revoke code CODE PLATFORM "
+        "show NAME diff after before role me "
         "ja en",
     )
 )

@@ -118,7 +118,7 @@ def test_a_failed_review_that_the_owner_retries_is_really_tried(db: Database, ho
 
 def test_a_burst_runs_each_attempt_once(db: Database, home: Home) -> None:
     """What stays due after its run (nobody claimed it) is not run in a circle."""
-    ran: list[ReviewJob] = []
+    ran: list[Job] = []
 
     burst.work_off(home, db, Stopped(), ran.append)
 
@@ -127,12 +127,12 @@ def test_a_burst_runs_each_attempt_once(db: Database, home: Home) -> None:
 
 def test_a_burst_sees_what_became_due_while_it_gave_its_lock_back(db: Database, home: Home) -> None:
     """Whoever found the lock taken went away in trust of that."""
-    ran: list[ReviewJob] = []
+    ran: list[Job] = []
 
-    def run(job: ReviewJob) -> None:
+    def run(job: Job) -> None:
         ran.append(job)
         assert locks.is_locked(home.burst_lock)
-        if job.turn == 3 and job.attempt == 0:
+        if job == ReviewJob(SESSION, 3, 0):
             _claim(db, turn=3)  # and dies: another attempt is due now
 
     burst.work_off(home, db, Stopped(), run)
@@ -146,7 +146,7 @@ def test_a_burst_leaves_it_to_another_one_or_to_a_worker(holder: str, db: Databa
     """One per home."""
     lock = locks.try_lock(home.burst_lock if holder == "burst" else home.worker_lock)
     assert lock is not None
-    ran: list[ReviewJob] = []
+    ran: list[Job] = []
 
     burst.work_off(home, db, Stopped(), ran.append)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings, strategies
 from hypothesis import given as examples
 
-from gateway.chat import How, Piece
+from gateway.chat import Chat, How, Piece
 from gateway.errors import NotFound
 from gateway.records import Hit, Role, ToolCall
 from gateway.store import search, search_fold, search_query, sessions
@@ -31,7 +31,7 @@ def keep_each_apart(tx: Transaction, *texts: str) -> list[int]:
     ids = []
     for number, text in enumerate(texts):
         session = f"20261130_0900{number:02}_abcdef"
-        given.session(tx, session, chat=given.Chat("telegram", f"1{number}"))
+        given.session(tx, session, chat=Chat("telegram", f"1{number}"))
         ids.append(given.keep(tx, text, session=session, turn=1, at=given.after(minutes=number)))
     return ids
 
@@ -304,7 +304,7 @@ def test_what_the_model_has_before_it_is_left_out(db: Database) -> None:
     with db.write() as tx:
         given.space(tx)
         given.session(tx)
-        given.session(tx, OLD, chat=given.Chat("telegram", "9"))
+        given.session(tx, OLD, chat=Chat("telegram", "9"))
         other = given.keep(tx, "ferry", session=OLD, turn=1)
         ids = [given.keep(tx, "ferry", session=SESSION, turn=turn) for turn in (1, 2)]
 

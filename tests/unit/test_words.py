@@ -126,9 +126,10 @@ def test_a_command_in_a_japanese_sentence_can_be_tapped() -> None:
 
 def test_the_words_on_buttons_and_the_notice_are_the_contract() -> None:
     """design.md 6.7 gives these to the letter."""
-    said = [words.text(key, "ja") for key in ("notice.memory_updated", "button.approve", "button.reject")]
+    notice = words.text("notice.done", "ja", parts=words.text("notice.memory", "ja"))
+    buttons = [words.text(f"button.{name}", "ja") for name in ("approve", "reject", "edit", "undo")]
 
-    assert said == ["💾 メモリを更新しました", "承認", "却下"]
+    assert (notice, buttons) == ("💾 メモリを更新しました", ["承認", "却下", "編集", "元に戻す"])
 
 
 def _named(sentence: str) -> list[str]:

@@ -1,0 +1,124 @@
+"""Looking for what was said: the model by its tool, people by /search and on the command line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from gateway.clock import SystemClock
+from tests.bot import BEN, Bot, running_bot
+
+
+async def talk(bot: Bot, said: str, answer: str) -> None:
+    bot.server.answers(answer)
+    await bot.says(said)
+
+
+def results(bot: Bot) -> list[dict[str, Any]]:
+    """What the tool told the model, in order."""
+    seen = [row for row in bot.server.chats[-1].json["messages"] if row["role"] == "tool"]
+    return [json.loads(row["content"]) for row in seen]
+
+
+async def test_the_model_finds_reads_on_and_lists(tmp_path: Path) -> None:
+    """The three shapes, one after the other, over an earlier conversation."""
+    async with running_bot(tmp_path) as bot:
+        await talk(bot, "The key is under the blue pot", "Good to know.")
+        await talk(bot, "青い植木鉢は庭にあります", "はい。")
+        await bot.says("/new")
+        bot.server.calls("session_search", query="blue pot OR 植木鉢")
+        bot.server.calls("session_search", query="pot NOT blue")
+        bot.server.calls("session_search")
+        await talk(bot, "where is the key, by the blue pot?", "Under the pot.")
+
+        found, nothing, listed = results(bot)
+        [session] = found["sessions"]
+        assert session["matches"] == 2
+        assert {hit["snippet"] for hit in session["hits"]} == {
+            "The key is under the blue pot",
+            "青い植木鉢は庭にあります",
+        }
+        assert "Good to know." in [message["text"] for message in session["around"]]
+        assert (nothing["success"], nothing["sessions"]) == (True, [])
+        assert [one["session"] for one in listed["conversations"]] == [session["session"]]
+
+        first = session["around"][0]["message"]
+        bot.server.calls("session_search", session=session["session"], around=first, limit=1)
+        await talk(bot, "and before?", "That was all.")
+
+        [*_, around] = results(bot)
+        assert [message["text"] for message in around["messages"]] == [
+            "The key is under the blue pot",
+            "Good to know.",
+        ]
+
+
+async def test_bad_calls_say_what_would_do(tmp_path: Path) -> None:
+    """The model hears what is wrong; the turn goes on."""
+    calls: list[dict[str, Any]] = [
+        {"session": "20261130_090007_57bbf6"},
+        {"session": "nope", "around": 5},
+        {"query": "x", "after": "last week"},
+        {"query": "x", "role": "teacher"},
+        {"query": "x", "limit": 0},
+        {"query": " "},
+    ]
+    async with running_bot(tmp_path) as bot:
+        for call in calls:
+            bot.server.calls("session_search", **call)
+        await talk(bot, "look", "Hm.")
+
+        errors = [result["error"] for result in results(bot)]
+        for error, said in zip(
+            errors, ("around", "No message", "2026-11-01", "role", "limit", "query"), strict=True
+        ):
+            assert said in error
+
+
+async def test_a_person_searches_without_a_model(tmp_path: Path) -> None:
+    """`/search` answers at once, and the outbox keeps numbers, never the words."""
+    async with running_bot(tmp_path) as bot:
+        await talk(bot, "The *key* is under the blue pot", "Good to know.")
+        asked = len(bot.server.chats)
+
+        await bot.says("/search blue pot")
+
+        answer = bot.sees()[-1]
+        assert "The *key* is under the blue pot" in answer
+        assert "1 in this conversation" in answer
+        assert len(bot.server.chats) == asked
+        with bot.core.db.read() as rd:
+            kept = [row["values"] for row in rd.rows('SELECT "values" FROM outbox')]
+        assert not any("pot" in values for values in kept)
+
+
+async def test_what_narrows_a_search_is_read_from_it(tmp_path: Path) -> None:
+    """Days in the person's time zone, and who said it; what is no day is a word."""
+    today = SystemClock().now().astimezone().date().isoformat()
+    async with running_bot(tmp_path) as bot:
+        await talk(bot, "blue pot", "a blue pot, yes")
+
+        await bot.says("/search pot role:bot")
+        assert "a blue pot, yes" in bot.sees()[-1]
+        assert "said: blue pot" not in bot.sees()[-1]
+        await bot.says("/search pot before:2020-01-01")
+        assert bot.sees()[-1] == "Nothing found."
+        await bot.says(f"/search pot after:{today} role:me")
+        assert "said: blue pot" in bot.sees()[-1]
+        await bot.says("/search pot after:noon")
+        assert bot.sees()[-1] == "Nothing found."
+        await bot.says("/search")
+        assert bot.sees()[-1].startswith("Say what to look for")
+
+
+async def test_nobody_finds_what_somebody_else_said(tmp_path: Path) -> None:
+    """Neither the model of the other nor the other's command."""
+    async with running_bot(tmp_path) as bot:
+        await talk(bot, "The key is under the blue pot", "Good to know.")
+
+        await bot.says("/search pot", person=BEN)
+        bot.server.calls("session_search", query="pot")
+        bot.server.answers("I do not know.")
+        await bot.says("where is the key?", person=BEN)
+
+        assert "blue" not in " ".join(bot.sees(BEN))
+        assert results(bot)[0]["sessions"] == []
