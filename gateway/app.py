@@ -27,13 +27,13 @@ from gateway.core import open_core as open_core
 from gateway.core import services_of as services_of
 from gateway.errors import ConfigError, GatewayError, NotFound, Refused, TryLater
 from gateway.housekeeping import Housekeeping
-from gateway.jobs import Job, ReviewJob, TidyJob
+from gateway.jobs import Job
 from gateway.platforms.gates import TELEGRAM_RATES, Rates
 from gateway.platforms.terminal import TerminalPlatform
 from gateway.ports import JobQueue, Model, Platform
 from gateway.records import Role
 from gateway.settings import ModelChoice
-from gateway.store import doorbell, messages, outbox, people, reviews, sessions, textfile, tidies
+from gateway.store import doorbell, duejobs, messages, outbox, people, sessions, textfile
 
 log = logging.getLogger(__name__)
 
@@ -360,8 +360,7 @@ def wake_worker(core: Core) -> None:
     """Ring the worker for what is due; where none runs, leave one behind that works it off and ends."""
     now = core.clock.now()
     with core.db.read() as rd:
-        jobs: list[Job] = [TidyJob(tidy.id, tidy.attempts) for tidy in tidies.due(rd, now)]
-        jobs += [ReviewJob(review.session, review.turn, review.attempts) for review in reviews.due(rd, now)]
+        jobs = duejobs.due(rd, now)
     if jobs and textfile.is_locked(core.home.worker_lock):
         _queue(core).put(jobs[0])
     elif jobs:

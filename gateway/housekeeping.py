@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gateway import policy
-from gateway.jobs import Job, ReviewJob, TidyJob
 from gateway.memory import cards
 from gateway.memory.writing import Memory
 from gateway.ports import Clock, JobQueue
 from gateway.settings import Settings
-from gateway.store import outbox, reviews, search_upkeep, sessions, tidies
+from gateway.store import duejobs, outbox, reviews, search_upkeep, sessions
 from gateway.store.db import Database, Unusable
 
 log = logging.getLogger(__name__)
@@ -100,8 +99,7 @@ class Housekeeping:
     def _ring_due(self) -> None:
         now = self.clock.now()
         with self.db.read() as rd:
-            jobs: list[Job] = [TidyJob(tidy.id, tidy.attempts) for tidy in tidies.due(rd, now)]
-            jobs += [ReviewJob(review.session, review.turn, review.attempts) for review in reviews.due(rd, now)]
+            jobs = duejobs.due(rd, now)
         for job in jobs:
             if not self.queue.put(job):
                 return

@@ -419,7 +419,6 @@ class Account:
     role: str
     """owner | allowed | stranger (kept only to count wrong codes)"""
     space: int | None
-    greeted_at: datetime | None
     wrong_codes: int
     wrong_since: datetime | None
     since: datetime | None = None

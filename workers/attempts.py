@@ -26,7 +26,6 @@ class Trouble(StrEnum):
     MODEL_REFUSED = "model_refused"
     FILE_REFUSED = "file_refused"
     BROKEN = "broken"
-    USELESS = "useless"
     CHANGED = "changed"
     """The file is not any more what the model saw."""
 

@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from gateway.home import Home
-from gateway.jobs import Job, ReviewJob, TidyJob
+from gateway.jobs import Job
 from gateway.memory import tidiness
 from gateway.ports import Clock, JobQueue
 from gateway.records import Review, Tidy
-from gateway.store import locks, reviews, textfile, tidies
+from gateway.store import duejobs, locks, reviews, textfile, tidies
 from gateway.store.db import Database, Reader, Transaction
 
 log = logging.getLogger(__name__)
@@ -67,16 +67,9 @@ def ring(db: Database, queue: JobQueue, clock: Clock) -> int:
 
 
 def due(db: Database, clock: Clock) -> list[Job]:
-    """The jobs to do now: somebody waits for the answer of a tidy, so these come first."""
-    now = clock.now()
+    """The jobs to do now."""
     with db.read() as rd:
-        tidying: list[Job] = [TidyJob(tidy.id, tidy.attempts) for tidy in tidies.due(rd, now)]
-        return tidying + [job_of(review) for review in reviews.due(rd, now)]
-
-
-def job_of(review: Review) -> ReviewJob:
-    """The job that does this review; each attempt is another one."""
-    return ReviewJob(review.session, review.turn, review.attempts)
+        return duejobs.due(rd, clock.now())
 
 
 def same(one: Job, other: Job) -> bool:

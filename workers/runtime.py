@@ -1,9 +1,8 @@
 """The composition root of a job, and the one place where its errors end.
 
 A job runs in a process of its own: the work horse of an RQ worker, or a burst. It opens the home, takes the
-job's lock and the claim that names it, has `workers.review` or `workers.tidy` think and commit, and writes down
-how that ended.
-Nothing is ever raised to RQ, which would store it. SQLite says what is to be done again, and when.
+job's lock and the claim that names it, has `workers.review` or `workers.tidy` think and commit, and writes down how
+that ended. Nothing is ever raised to RQ, which would store it. SQLite says what is to be done again, and when.
 """
 
 import asyncio
@@ -48,7 +47,7 @@ def review(session: str, turn: int, attempt: int) -> None:
 
 
 def tidy(id: str, attempt: int) -> None:
-    """As above."""
+    """Likewise for a tidy."""
     run(settings.find_home(), TidyJob(id, attempt))
 
 

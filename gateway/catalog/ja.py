@@ -97,6 +97,8 @@ SENTENCES: Mapping[str, str] = {
     "notice.undone_verbose": "↩ 元に戻しました：「{text}」",
     "notice.not_saved": "⚠️ メモリに保存できませんでした：{reason}",
     "notice.nothing_saved": "⚠️ メモリに保存できませんでした：変更を行えませんでした。",
+    "notice.unheeded": "⚠️ メモリは変更されていません（保存も削除もされていません）。"
+    "もう一度頼むか、 /remember 内容 を使ってください。",
     "gist.one": "「{text}」",
     "gist.joint": "、",
     "gist.more": "ほか{count}件",
@@ -468,7 +470,6 @@ SENTENCES: Mapping[str, str] = {
     "card.skill_head": "🗂 スキルを変更してもいいですか？ {id} · {what}",
     "card.skill_commands": "/skills approve {id} · /skills reject {id}",
     "card.skill_done": "✓ {gist}{who}\n次の会話からスキルの一覧に載ります。",
-    "card.skill_undone": "↩ 元に戻しました：{gist}",
     "card.skill_failed": "{id} は実行できませんでした{who}：{reason}",
     "decision.skill_applied": "{id} ✓ 完了：{gist}",
     "decision.skill_failed": "{id} は実行できませんでした：{reason}",

@@ -7,11 +7,10 @@ import click
 from gateway import words
 from gateway.chat import TERMINAL_OWNER, Chat
 from gateway.cli import Options, emit, json_option
-from gateway.cli.opened import OWNER, from_markdown, iso, opened, space_named
+from gateway.cli.opened import any_space, from_markdown, iso, one_space, opened, services_for, space_named
 from gateway.conversation import ledgertext
 from gateway.conversation.commands import deciding, ledger
 from gateway.conversation.commands.call import Services
-from gateway.core import services_of
 from gateway.decisions import DecisionEnding
 from gateway.errors import AlreadyDecided, Ambiguous
 from gateway.memory import entries, tracing
@@ -23,19 +22,16 @@ MOST_LOGGED = 100
 _HERE = Chat("terminal", "owner")
 """Whoever reads the command line: the owner."""
 
-_space = click.option("--space", "space_name", metavar="NAME", default=OWNER, help="Whose memory (default: yours).")
-_any_space = click.option("--space", "space_name", metavar="NAME", help="Only this space (default: all).")
-
 
 @click.command()
 @click.argument("text", nargs=-1, required=True)
-@_space
+@one_space
 @json_option
 @click.pass_obj
 def why(options: Options, text: tuple[str, ...], space_name: str) -> int:
     """Where an entry comes from: which message, proposed by what, approved by whom."""
     with opened(options) as core:
-        services, space = services_of(core, core.loaded.settings.model.name), space_named(core, space_name)
+        services, space = services_for(core), space_named(core, space_name)
         traced = [services.memory.trace(space, id) for id in ledger.named(services, space, " ".join(text))]
         if len(traced) > 1 and options.json:
             raise Ambiguous("why.ambiguous", ids=", ".join(one.id for one in traced))
@@ -55,14 +51,14 @@ def why(options: Options, text: tuple[str, ...], space_name: str) -> int:
 
 
 @click.command()
-@_any_space
+@any_space
 @click.option("--limit", type=click.IntRange(min=1), default=MOST_LOGGED, help="How many (default: 100).")
 @json_option
 @click.pass_obj
 def log(options: Options, space_name: str | None, limit: int) -> None:
     """Every change of memory and skills that was ever proposed, newest first."""
     with opened(options) as core:
-        services = services_of(core, core.loaded.settings.model.name)
+        services = services_for(core)
         space = space_named(core, space_name).id if space_name is not None else None
         services.memory.notice_all_hand_edits()
         with core.db.read() as rd:
@@ -75,18 +71,18 @@ def log(options: Options, space_name: str | None, limit: int) -> None:
 
 
 def _page(services: Services, rd: Reader, space: int | None, limit: int, language: str) -> str:
-    return ledger.page(services, rd, space, _HERE, language, most=limit, with_space=space is None)
+    return ledger.page(services, rd, space, _HERE, language, most=limit)
 
 
 @click.command()
 @click.argument("id", metavar="[ID]", required=False)
-@_space
+@one_space
 @json_option
 @click.pass_obj
 def undo(options: Options, id: str | None, space_name: str) -> None:
     """Take a change back: the newest, or the one with this id (`log` shows them)."""
     with opened(options) as core:
-        services, space = services_of(core, core.loaded.settings.model.name), space_named(core, space_name)
+        services, space = services_for(core), space_named(core, space_name)
         write = ledger.meant_by_undo(services, space, deciding.ids([id], "undo.usage")[0] if id else None)
         services.door(write).undo(write.id, TERMINAL_OWNER.key)
         doorbell.ring(core.home)
@@ -102,7 +98,7 @@ def edit(options: Options, id: str) -> int:
     """Change the text of what waits, in your editor. It waits on, and is checked again."""
     number = deciding.ids([id], "edit.usage")[0]
     with opened(options) as core:
-        services = services_of(core, core.loaded.settings.model.name)
+        services = services_for(core)
         with core.db.read() as rd:
             write = ledger.refuse_uneditable(writes.get(rd, number))
         before = write.operations[0].content
@@ -111,7 +107,7 @@ def edit(options: Options, id: str) -> int:
         click.echo(words.text("edit.unchanged", options.language), err=True)
         return 1
     with opened(options) as core:  # again: nobody is kept waiting by an open editor
-        services = services_of(core, core.loaded.settings.model.name)
+        services = services_for(core)
         decision = services.door(write).edit(number, entries.clean(text), TERMINAL_OWNER.key)
         if decision.ending is not DecisionEnding.EDITED:
             raise AlreadyDecided("edit.decided", id=number)

@@ -11,12 +11,11 @@ import click
 from gateway import words
 from gateway.chat import TERMINAL_OWNER
 from gateway.cli import Options, confirmed, emit, json_option, ledger
-from gateway.cli.opened import OWNER, from_markdown, opened, shown, space_named
+from gateway.cli.opened import any_space, from_markdown, one_space, opened, services_for, shown, space_named
 from gateway.conversation import notices
 from gateway.conversation.commands import deciding, tidy
 from gateway.conversation.commands import memory as commands
 from gateway.conversation.commands.call import Services
-from gateway.core import Core, services_of
 from gateway.errors import NotFound, Refused, StoreBusy
 from gateway.memory import asking, entries
 from gateway.records import Action, Space, Target, Write
@@ -28,18 +27,15 @@ memory = click.Group("memory", help="What is remembered, and what waits for your
 for _command in (ledger.why, ledger.log, ledger.undo, ledger.edit):
     memory.add_command(_command)
 
-_space = click.option("--space", "space_name", metavar="NAME", default=OWNER, help="Whose memory (default: yours).")
-_any_space = click.option("--space", "space_name", metavar="NAME", help="Only this space (default: all).")
-
 
 @memory.command()
-@_space
+@one_space
 @json_option
 @click.pass_obj
 def show(options: Options, space_name: str) -> None:
     """What is remembered, as the files have it now."""
     with opened(options) as core:
-        services, space = _services(core), space_named(core, space_name)
+        services, space = services_for(core), space_named(core, space_name)
         if options.json:
             emit([_file_as_data(services, space, target) for target in services.memory.targets(space)])
             return
@@ -51,7 +47,7 @@ def show(options: Options, space_name: str) -> None:
 
 
 @memory.command()
-@_any_space
+@any_space
 @json_option
 @click.pass_obj
 def pending(options: Options, space_name: str | None) -> None:
@@ -68,7 +64,7 @@ def pending(options: Options, space_name: str | None) -> None:
 
 @memory.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID…|all")
-@_any_space
+@any_space
 @json_option
 @click.pass_obj
 def approve(options: Options, ids: tuple[str, ...], space_name: str | None) -> int:
@@ -78,7 +74,7 @@ def approve(options: Options, ids: tuple[str, ...], space_name: str | None) -> i
 
 @memory.command()
 @click.argument("ids", nargs=-1, required=True, metavar="ID…|all")
-@_any_space
+@any_space
 @json_option
 @click.pass_obj
 def reject(options: Options, ids: tuple[str, ...], space_name: str | None) -> int:
@@ -88,7 +84,7 @@ def reject(options: Options, ids: tuple[str, ...], space_name: str | None) -> in
 
 @memory.command()
 @click.argument("wanted", type=click.Choice(["on", "off"]), required=False)
-@_space
+@one_space
 @json_option
 @click.pass_obj
 def approval(options: Options, wanted: str | None, space_name: str) -> None:
@@ -98,7 +94,7 @@ def approval(options: Options, wanted: str | None, space_name: str) -> None:
         if wanted:
             with core.db.write() as tx:
                 asking.choose(tx, space.id, asks=wanted == "on", by=TERMINAL_OWNER, at=core.clock.now())
-        asks = _services(core).asks_first(space.id)
+        asks = services_for(core).asks_first(space.id)
     if options.json:
         emit({"space": space.name, "approval": asks})
     else:
@@ -106,13 +102,13 @@ def approval(options: Options, wanted: str | None, space_name: str) -> None:
 
 
 @memory.command()
-@_space
+@one_space
 @json_option
 @click.pass_obj
 def refresh(options: Options, space_name: str) -> None:
     """Let the open conversations see the memory as it is now."""
     with opened(options) as core:
-        services, space = _services(core), space_named(core, space_name)
+        services, space = services_for(core), space_named(core, space_name)
         with core.db.read() as rd:
             found = sessions.recent(rd, space.id, MOST_SESSIONS)
         ids = [session.id for session in found if session.ended_at is None]
@@ -126,13 +122,13 @@ def refresh(options: Options, space_name: str) -> None:
 
 
 @memory.command("tidy")
-@_space
+@one_space
 @json_option
 @click.pass_obj
 def tidy_(options: Options, space_name: str) -> None:
     """Have what can be merged or shortened looked for, in the background."""
     with opened(options) as core:
-        services, space = _services(core), space_named(core, space_name)
+        services, space = services_for(core), space_named(core, space_name)
         targets, waiting = services.memory.tidies.wanted(space)
         with core.db.read() as rd:
             home = people.home_chat(rd, people.owner_keys(rd, core.loaded.settings.access.owners))
@@ -156,13 +152,13 @@ def tidy_(options: Options, space_name: str) -> None:
 @memory.command()
 @click.option("--target", type=click.Choice(["memory", "user", "all"]), required=True, help="Which file.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@_space
+@one_space
 @json_option
 @click.pass_obj
 def reset(options: Options, target: str, yes: bool, space_name: str) -> int:
     """Delete MEMORY.md, USER.md or both: the file itself."""
     with opened(options) as core:
-        services, space = _services(core), space_named(core, space_name)
+        services, space = services_for(core), space_named(core, space_name)
         targets = services.memory.targets(space) if target == "all" else (Target(target),)
         if not targets:
             raise Refused("remember.off")
@@ -182,10 +178,6 @@ def reset(options: Options, target: str, yes: bool, space_name: str) -> int:
     return 0
 
 
-def _services(core: Core) -> Services:
-    return services_of(core, core.loaded.settings.model.name)
-
-
 # -- deciding ----------------------------------------------------------------------------------------------
 
 
@@ -198,7 +190,7 @@ def decide(
 ) -> int:
     """Decide about the named writes, or about all of a kind, and print what came of each."""
     with opened(options) as core:
-        services = _services(core)
+        services = services_for(core)
         space = space_named(core, space_name) if space_name is not None else None
         results = [
             _decided(services, verdict, each)
@@ -212,8 +204,7 @@ def decide(
         told = [_result_as_data(*each) for each in zip(results, lines, strict=True)]
         emit({"error": told[0]["error"]} if len(told) == 1 and told[0]["error"] else told)
     else:
-        nothing = "skills.pending_none" if kind == "skill" else "pending.none"
-        click.echo("\n".join(lines or [words.text(nothing, options.language)]))
+        click.echo("\n".join(lines or [words.text(deciding.nothing_waits(kind), options.language)]))
     return 1 if any(result.error for result in results) else 0
 
 

@@ -6,16 +6,21 @@ import shutil
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 
+import click
+
 from gateway import logs
 from gateway.chat import Chat
 from gateway.cli import Options
 from gateway.conversation import access, notices
-from gateway.core import Core, open_core
+from gateway.conversation.commands.call import Services
+from gateway.core import Core, open_core, services_of
 from gateway.errors import NotFound
 from gateway.records import Space
 from gateway.store import people
 
 OWNER = "owner"
+one_space = click.option("--space", "space_name", metavar="NAME", default=OWNER, help="Whose (default: yours).")
+any_space = click.option("--space", "space_name", metavar="NAME", help="Only this space (default: all).")
 _NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -30,6 +35,11 @@ def opened(options: Options) -> Iterator[Core]:
     finally:
         core.close()
         logs.close()
+
+
+def services_for(core: Core) -> Services:
+    """What the commands of the chat work with, for `hikae`."""
+    return services_of(core, core.loaded.settings.model.name)
 
 
 def space_named(core: Core, name: str) -> Space:

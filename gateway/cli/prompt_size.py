@@ -5,23 +5,22 @@ import json
 import click
 
 from gateway.cli import Options, emit, json_option
-from gateway.cli.opened import OWNER, opened, space_named
+from gateway.cli.opened import one_space, opened, services_for, space_named
 from gateway.conversation import prompt
-from gateway.core import services_of
 
 PLATFORMS = ("telegram", "discord", "terminal", "web")
 
 
 @click.command("prompt-size")
 @click.option("--platform", type=click.Choice(PLATFORMS), default="telegram", show_default=True)
-@click.option("--space", "space_name", metavar="NAME", default=OWNER, help="Whose prompt (default: yours).")
+@one_space
 @json_option
 @click.pass_obj
 def prompt_size(options: Options, platform: str, space_name: str) -> None:
     """Bytes and characters of every part of the prompt and of the tools, as they would be sent."""
     with opened(options) as core:
         space = space_named(core, space_name)
-        freezer = services_of(core, core.loaded.settings.model.name).freezer
+        freezer = services_for(core).freezer
         parts = freezer.parts(space, platform, core.clock.now())
         tools = freezer.tools(space)
     whole = prompt.join(parts)

@@ -10,13 +10,22 @@ import click
 from gateway import words
 from gateway.chat import TERMINAL_OWNER
 from gateway.cli import Options, emit, json_option
+from gateway.cli.ledger import write_as_data
 from gateway.cli.memory import decide
-from gateway.cli.opened import OWNER, columns, from_markdown, iso, opened, shown, space_named
+from gateway.cli.opened import (
+    any_space,
+    columns,
+    from_markdown,
+    one_space,
+    opened,
+    services_for,
+    shown,
+    space_named,
+)
 from gateway.conversation import notices, skilltext
 from gateway.conversation.commands import deciding
 from gateway.conversation.commands import skills as commands
-from gateway.conversation.commands.call import Services
-from gateway.core import Core, services_of
+from gateway.core import Core
 from gateway.records import Space, Write
 from gateway.skills import asking, wording
 from gateway.skills.catalog import Skill
@@ -25,20 +34,18 @@ from gateway.store import doorbell, writes
 
 skills = click.Group("skills", help="The procedures that were learnt, and what waits for your yes.")
 
-_space = click.option("--space", "space_name", metavar="NAME", default=OWNER, help="Whose skills (default: yours).")
-_any_space = click.option("--space", "space_name", metavar="NAME", help="Only this space (default: all).")
 _ids = click.argument("ids", nargs=-1, required=True, metavar="ID…|all")
 
 
 @skills.command("list")
-@_space
+@one_space
 @json_option
 @click.pass_obj
 def list_(options: Options, space_name: str) -> None:
     """Every skill, and what is wrong with it."""
     with opened(options) as core:
         space = space_named(core, space_name)
-        found = _services(core).skills.all(space)
+        found = services_for(core).skills.all(space)
     if options.json:
         emit([_skill_as_data(skill, space) for skill in found])
     elif not found:
@@ -49,14 +56,14 @@ def list_(options: Options, space_name: str) -> None:
 
 @skills.command()
 @click.argument("name", metavar="NAME")
-@_space
+@one_space
 @json_option
 @click.pass_obj
 def show(options: Options, name: str, space_name: str) -> None:
     """One skill as it is."""
     with opened(options) as core:
         space = space_named(core, space_name)
-        whole = _services(core).skills.whole(space, name)
+        whole = services_for(core).skills.whole(space, name)
     if options.json:
         emit(_whole_as_data(whole, space))
         return
@@ -68,7 +75,7 @@ def show(options: Options, name: str, space_name: str) -> None:
 
 
 @skills.command()
-@_any_space
+@any_space
 @json_option
 @click.pass_obj
 def pending(options: Options, space_name: str | None) -> None:
@@ -87,19 +94,19 @@ def pending(options: Options, space_name: str | None) -> None:
 
 @skills.command()
 @click.argument("id", type=int, metavar="ID")
-@_any_space
+@any_space
 @json_option
 @click.pass_obj
 def diff(options: Options, id: int, space_name: str | None) -> None:
     """What a write changes, whole, line by line."""
     with opened(options) as core:
-        write = commands.write_of(_services(core), id, _id_of(core, space_name))
+        write = commands.write_of(services_for(core), id, _id_of(core, space_name))
     if options.json:
         emit({**_write_as_data(write), "diff": wording.diff(write)})
         return
-    click.echo(f"{write.id} {from_markdown(skilltext.gist(write, options.language))}")
+    click.echo(f"{write.id} {from_markdown(notices.gist(write, options.language))}")
     for flag in write.flags:
-        click.echo(f"! {words.text(flag, options.language)}")
+        click.echo(f"! {notices.flag(flag, options.language)}")
     if write.reason and words.has(write.reason):
         click.echo(f"! {notices.reason(write, options.language)}")
     click.echo(shown(wording.diff(write)))
@@ -107,7 +114,7 @@ def diff(options: Options, id: int, space_name: str | None) -> None:
 
 @skills.command()
 @_ids
-@_any_space
+@any_space
 @json_option
 @click.pass_obj
 def approve(options: Options, ids: tuple[str, ...], space_name: str | None) -> int:
@@ -117,7 +124,7 @@ def approve(options: Options, ids: tuple[str, ...], space_name: str | None) -> i
 
 @skills.command()
 @_ids
-@_any_space
+@any_space
 @json_option
 @click.pass_obj
 def reject(options: Options, ids: tuple[str, ...], space_name: str | None) -> int:
@@ -127,7 +134,7 @@ def reject(options: Options, ids: tuple[str, ...], space_name: str | None) -> in
 
 @skills.command()
 @click.argument("wanted", type=click.Choice(["on", "off"]), required=False)
-@_space
+@one_space
 @json_option
 @click.pass_obj
 def approval(options: Options, wanted: str | None, space_name: str) -> None:
@@ -137,7 +144,7 @@ def approval(options: Options, wanted: str | None, space_name: str) -> None:
         if wanted:
             with core.db.write() as tx:
                 asking.choose(tx, space.id, asks=wanted == "on", by=TERMINAL_OWNER, at=core.clock.now())
-        asks = commands.asks_first(_services(core), space)
+        asks = commands.asks_first(services_for(core), space)
     if options.json:
         emit({"space": space.name, "approval": asks})
     else:
@@ -146,23 +153,19 @@ def approval(options: Options, wanted: str | None, space_name: str) -> None:
 
 @skills.command()
 @click.argument("name", metavar="NAME")
-@_space
+@one_space
 @json_option
 @click.pass_obj
 def restore(options: Options, name: str, space_name: str) -> None:
     """Bring a deleted skill back from the archive."""
     with opened(options) as core:
         space = space_named(core, space_name)
-        skill = _services(core).skills.restore(space, name, TERMINAL_OWNER.key)
+        skill = services_for(core).skills.restore(space, name, TERMINAL_OWNER.key)
         doorbell.ring(core.home)
     if options.json:
         emit({"space": space.name, "name": skill, "restored": True})
     else:
         click.echo(words.text("skills.restored", options.language, name=skill))
-
-
-def _services(core: Core) -> Services:
-    return services_of(core, core.loaded.settings.model.name)
 
 
 def _id_of(core: Core, space_name: str | None) -> int | None:
@@ -193,24 +196,5 @@ def _whole_as_data(whole: Whole, space: Space) -> dict[str, object]:
 
 
 def _write_as_data(write: Write) -> dict[str, object]:
-    operation = write.operations[0]
-    return {
-        "id": write.id,
-        "kind": write.kind,
-        "space": write.space_name,
-        "target": write.skill,
-        "action": write.action.value,
-        "path": operation.path or None,
-        "content": operation.content or None,
-        "old_text": operation.old_text or None,
-        "origin": write.origin.value,
-        "auto": write.origin.auto,
-        "evidence": {
-            "message": write.evidence.message,
-            "by": write.evidence.by or None,
-            "quote": write.evidence.quote or None,
-        },
-        "flags": list(write.flags),
-        "created_at": iso(write.created_at),
-        "expires_at": iso(write.expires_at),
-    }
+    """A write as `memory pending` lists it, with the skill's name for its target."""
+    return {**write_as_data(write), "target": write.skill, "path": write.operations[0].path or None}

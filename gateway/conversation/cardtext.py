@@ -4,7 +4,6 @@ A card is always one message, so that a rejection can take all of it back: what 
 says so. `rendering` fetches the records, `memory.cards` puts the rows.
 """
 
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,10 +19,6 @@ MOST_FORMATS = 90
 """Telegram ignores formats after the hundredth of a message."""
 LEAST_OF_A_TEXT = 60
 """Rather than less than so many characters of each text, fewer texts are shown."""
-
-_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
-_BLANK_LINE = re.compile(r"(?<=\n)(?=\n)")
-_NO_BREAK = "\u00a0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +249,7 @@ def _marked(op: Operation, language: str) -> str:
     if op.action is not Action.REPLACE:
         return ""
     change = worddiff.marked(op.old_text, op.content, escape)
-    return words.text("card.change", language, change=_plain(change)) if change else ""
+    return words.text("card.change", language, change=notices.as_it_is(change)) if change else ""
 
 
 def _shown(op: Operation, chars: int, language: str) -> str:
@@ -270,7 +265,7 @@ def _shown(op: Operation, chars: int, language: str) -> str:
 
 def _excerpt(text: str, chars: int) -> str:
     cut = _cut(text, chars)
-    return _plain(escape(cut)) + ("…" if len(cut) < len(text) else "")
+    return notices.as_it_is(escape(cut)) + ("…" if len(cut) < len(text) else "")
 
 
 def _cut(text: str, chars: int) -> str:
@@ -285,9 +280,3 @@ def _belongs_to_the_former(text: str, at: int) -> bool:
     sign = text[at]
     joins = sign == "\u200d" or text[at - 1] == "\u200d" or "\U0001f3fb" <= sign <= "\U0001f3ff"
     return joins or unicodedata.category(sign)[0] == "M"
-
-
-def _plain(text: str) -> str:
-    """Lines as they are: neither an indented line nor an empty one begins something new in Markdown."""
-    kept = _INDENT.sub(lambda found: _NO_BREAK * len(found[0].expandtabs(4)), text)
-    return _BLANK_LINE.sub(_NO_BREAK, kept)

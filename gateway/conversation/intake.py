@@ -109,7 +109,9 @@ class Intake:
         self, person: Person, chat: Chat, server: str, command: str, typed: str
     ) -> Sequence[Suggestion]:
         """See ports.Receiver."""
-        return await asyncio.to_thread(suggesting.suggest, self.db, self.access, person, chat, command, typed)
+        return await asyncio.to_thread(
+            suggesting.suggest, self.db, self.access, person, chat, server, command, typed
+        )
 
     async def last_kept(self, platform: str) -> Mapping[Chat, str]:
         """See ports.Receiver."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from gateway import words
-from gateway.conversation import notices, skilltext
+from gateway.conversation import notices
 from gateway.conversation.cardtext import Decider
 from gateway.conversation.notices import escape, excerpt
 from gateway.memory.tracing import Traced
@@ -61,13 +61,9 @@ def _line(write: Write, names: Naming, language: str, with_space: bool, open_onl
     status = words.text(f"log.{write.status.value}", language)
     head = f"{write.id} {status} {auto}"
     what = notices.what(write, language) if write.kind == "memory" else ""
-    shown = "" if open_only and write.status not in _OPEN else _gist(write, language)
+    shown = "" if open_only and write.status not in _OPEN else notices.gist(write, language)
     said = " ".join(part for part in (what + place, shown) if part)
     return f"{head}{said}{_who(write, names, language)}"
-
-
-def _gist(write: Write, language: str) -> str:
-    return skilltext.gist(write, language) if write.kind == "skill" else notices.gist(write, language)
 
 
 def _who(write: Write, names: Naming, language: str) -> str:
@@ -98,7 +94,7 @@ def why(traced: Traced, rests: Sequence[Rests | None], names: Naming, language: 
         lines.append(words.text("why.unknown", language))
     for number, (write, message) in enumerate(zip(traced.writes, rests, strict=True)):
         if number:
-            lines.append(words.text("why.before", language, text=_before(traced.writes[number - 1], language)))
+            lines.append(words.text("why.before", language, text=_before(traced.writes[number - 1])))
         lines += _made(write, message, names, language)
     return "\n".join(lines)
 
@@ -110,7 +106,7 @@ def which(entries: Sequence[tuple[str, str]], language: str) -> str:
     return "\n".join(lines)
 
 
-def _before(later: Write, language: str) -> str:
+def _before(later: Write) -> str:
     return ", ".join(excerpt(op.old_text) for op in notices.whole_operations(later) if op.old_text)
 
 

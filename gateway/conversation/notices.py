@@ -19,6 +19,9 @@ MOST_IN_A_GIST = 5
 MOST_LISTED = 40
 """Of what waits, so many lines in a chat: what was decided makes room for the next."""
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
+_BLANK_LINE = re.compile(r"(?<=\n)(?=\n)")
+_NO_BREAK = "\u00a0"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~=$&^]|:(?=//))")
 
 
@@ -51,20 +54,31 @@ def excerpt(text: str) -> str:
     return escape(line if len(line) <= EXCERPT_CHARS else line[: EXCERPT_CHARS - 1] + "…")
 
 
+def as_it_is(markdown: str) -> str:
+    """Lines as they are: none begins a list, a heading or a block of Markdown."""
+    kept = _INDENT.sub(lambda found: _NO_BREAK * len(found[0].expandtabs(4)), markdown)
+    return _BLANK_LINE.sub(_NO_BREAK, kept)
+
+
 # -- notices -------------------------------------------------------------------------------------------
 
 
-def notice(writes: Sequence[Write], verbosity: str, language: str, *, unsaved: bool = False) -> Rendered | None:
+def notice(
+    writes: Sequence[Write], verbosity: str, language: str, *, unsaved: bool = False, unheeded: str = ""
+) -> Rendered | None:
     """What a turn or a review changed, and what it could not save. None when there is nothing to say.
 
     What could not be saved is said at every verbosity: nothing fails silently (design.md 7.7). `unsaved`: the
-    turn's last memory call failed, whether or not there is a row for it.
+    turn's last memory call failed, whether or not there is a row for it. `unheeded`: the key of what to say of a
+    turn that changed nothing, though that was asked for or claimed.
     """
     applied = [write for write in writes if write.status is Status.APPLIED]
     undone = [write for write in writes if write.status is Status.UNDONE]
     not_saved = _not_saved(writes, language)
     if unsaved and not not_saved:
         not_saved = [words.text("notice.nothing_saved", language)]
+    if unheeded and not writes:
+        not_saved = [words.text(unheeded, language)]
     lines = [*_updates(applied, verbosity, language), *_undone(undone, verbosity, language), *not_saved]
     return Rendered("\n".join(lines), silent=True) if lines else None
 
@@ -151,7 +165,9 @@ def file(write: Write) -> str:
 
 
 def gist(write: Write, language: str) -> str:
-    """A write in one line, without what it does."""
+    """A write in one line; one to memory without what it does."""
+    if write.kind == "skill":
+        return said(wording.gist(write), language)
     operations = whole_operations(write)
     texts = [excerpt(op.content or op.old_text) for op in operations[:MOST_IN_A_GIST]]
     parts = [words.text("gist.one", language, text=text) for text in texts]

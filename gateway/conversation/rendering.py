@@ -107,7 +107,8 @@ class Renderer:
         unsaved, told = bool(row.values.get("unsaved")), self._writes(row)
         if row.kind == "notice_update":
             told = [write for write in told if not write.decided_by]  # the others have cards, which say it
-        rendered = notices.notice(told, self._verbosity(row), language, unsaved=unsaved)
+        unheeded = str(row.values.get("unheeded", ""))
+        rendered = notices.notice(told, self._verbosity(row), language, unsaved=unsaved, unheeded=unheeded)
         in_force = any(write.status is Status.APPLIED and not write.decided_by for write in told)
         if rendered is None or not in_force or row.chat.platform == "terminal" or not self._decides_here(row):
             return rendered
@@ -163,16 +164,8 @@ class Renderer:
         write = self._write(row)
         if write is None or write.status is not Status.STAGED or not self._decides_here(row):
             return None
-        if write.kind == "skill":
-            return self._skill_card(write, row, language)
-        return cardtext.card(write, row, self._around(write, row), language)
-
-    def _skill_card(self, write: Write, row: Outgoing, language: str) -> Rendered:
-        with self.services.db.read() as rd:
-            known = people.chat(rd, row.chat)
-            several = writes.count_staged(rd, write.space) > 1
-        elsewhere = known is not None and known.space != write.space
-        return skillcard.card(write, row, language, elsewhere=elsewhere, several=several)
+        show = skillcard.card if write.kind == "skill" else cardtext.card
+        return show(write, row, self._around(write, row), language)
 
     def _around(self, write: Write, row: Outgoing) -> cardtext.Around:
         """What a card says besides its write: the file as it is now, and what waits for the same yes."""
@@ -181,6 +174,8 @@ class Renderer:
             known = people.chat(rd, row.chat)
             several = writes.count_staged(rd, write.space) > 1
         elsewhere = known is not None and known.space != write.space
+        if write.kind == "skill":
+            return cardtext.Around(elsewhere=elsewhere, several=several)
         try:
             doc = self.services.memory.read(space, write.target)
         except Refused:

@@ -26,8 +26,8 @@ DEFINITION = {
         "name": "session_search",
         "description": "Search what was said in earlier conversations with this person. Three uses: `query` "
         "finds words, the best conversations first, each with snippets and the messages around the best hit; "
-        "`session` with `around` (a message number) shows more of one conversation; with neither, the conversations used last are "
-        "listed. What you see in this conversation is left out.",
+        "`session` with `around` (a message number) shows more of one conversation; with neither, the "
+        "conversations used last are listed. What you see in this conversation is left out.",
         "parameters": {
             "type": "object",
             "properties": {

@@ -4,8 +4,8 @@ One message, like `cardtext`: what has no room is cut, and the card says where a
 """
 
 from gateway import words
-from gateway.conversation import notices, skilltext
-from gateway.conversation.cardtext import Decider
+from gateway.conversation import cardtext, notices, skilltext
+from gateway.conversation.cardtext import Around, Decider
 from gateway.conversation.notices import Rendered, button, escape, excerpt
 from gateway.records import Outgoing, Status, Write
 from gateway.skills import wording
@@ -15,13 +15,13 @@ _ROOM = {"discord": 1_800, "terminal": 1_000_000}
 _ROOM_ELSEWHERE = 3_800
 
 
-def card(write: Write, row: Outgoing, language: str, *, elsewhere: bool = False, several: bool = False) -> Rendered:
-    """A staged write with its diff and the buttons to decide. `elsewhere`, `several`: see `cardtext.Around`."""
+def card(write: Write, row: Outgoing, around: Around, language: str) -> Rendered:
+    """A staged write with its diff and the buttons to decide."""
     typed = row.chat.platform == "terminal"
-    head, tail = _head(write, language, elsewhere=elsewhere), _tail(write, language, typed=typed)
+    head, tail = _head(write, around, language), _tail(write, language, typed=typed)
     room = _ROOM.get(row.chat.platform, _ROOM_ELSEWHERE) - _units("\n".join((*head, *tail)))
     rows = [tuple(button(action, row, language) for action in ("approve", "reject"))]
-    if several and not typed:
+    if around.several and not typed:
         rows.append(tuple(button(action, row, language) for action in ("approve_all", "reject_all")))
     return Rendered("\n".join((*head, *_fitting(write, room, language), *tail)), buttons=tuple(rows))
 
@@ -31,26 +31,22 @@ def decided(write: Write, row: Outgoing, decider: Decider, language: str) -> Ren
     by = decider.said(language)
     match write.status:
         case Status.APPLIED | Status.APPROVED:
-            text = words.text("card.skill_done", language, gist=skilltext.gist(write, language), who=by)
+            text = words.text("card.skill_done", language, gist=notices.gist(write, language), who=by)
             buttons = (button("use_now", row, language), button("undo", row, language))
             return Rendered(text, buttons=(buttons,), silent=True)
-        case Status.UNDONE:
-            text = words.text("card.skill_undone", language, gist=skilltext.gist(write, language))
-        case Status.REJECTED:
-            text = words.text("card.rejected", language, id=write.id, who=by)
-        case Status.EXPIRED:
-            text = words.text("card.expired", language, id=write.id, when=decider.when)
+        case Status.UNDONE | Status.REJECTED | Status.EXPIRED:
+            return cardtext.decided(write, row, decider, language)
         case _:
             reason = notices.reason(write, language)
             text = words.text("card.skill_failed", language, id=write.id, reason=reason, who=by)
-    return Rendered(text, silent=True)
+            return Rendered(text, silent=True)
 
 
-def _head(write: Write, language: str, *, elsewhere: bool) -> list[str]:
+def _head(write: Write, around: Around, language: str) -> list[str]:
     auto = r" \[auto\]" if write.origin.auto else ""
     what = words.text(f"what.{write.action.value}", language, target=escape(write.skill))
     lines = [words.text("card.skill_head", language, id=write.id, what=what) + auto]
-    if elsewhere:
+    if around.elsewhere:
         lines.append(words.text("card.space", language, space=escape(write.space_name)))
     return lines
 
@@ -60,7 +56,7 @@ def _tail(write: Write, language: str, *, typed: bool) -> list[str]:
     if write.evidence.quote:
         said = "card.because" if write.evidence.message is not None else "card.rests_on"
         lines.append(words.text(said, language, quote=excerpt(write.evidence.quote)))
-    lines += [words.text("card.flag", language, flag=words.text(flag, language)) for flag in write.flags]
+    lines += [words.text("card.flag", language, flag=notices.flag(flag, language)) for flag in write.flags]
     if write.reason:
         lines.append(words.text("card.flag", language, flag=notices.reason(write, language)))
     if typed:

@@ -1,6 +1,5 @@
 """How writes to skills and skills themselves read in a chat, as Markdown. Pure; which words: `skills.wording`."""
 
-import re
 from collections.abc import Sequence
 
 from gateway import words
@@ -9,31 +8,16 @@ from gateway.records import Write
 from gateway.skills import wording
 from gateway.skills.catalog import Skill
 from gateway.skills.shelf import Whole
-from gateway.skills.wording import Sentence
 
 MOST_SHOWN_CHARS = 3_000
 """Of a skill or a diff in a chat; the command line prints all."""
-
-_INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
-_BLANK_LINE = re.compile(r"(?<=\n)(?=\n)")
-_NO_BREAK = "\u00a0"
-
-
-def done(write: Write, language: str, *, verbose: bool = False) -> str:
-    """`Skill 'foo' patched`: a part of the notice, without the 💾."""
-    return _said(wording.done_in_full(write) if verbose else wording.done(write), language)
-
-
-def gist(write: Write, language: str) -> str:
-    """A write to a skill in one line."""
-    return _said(wording.gist(write), language)
 
 
 def pending_line(write: Write, *, with_space: bool, language: str) -> str:
     """`17 [auto] patch printer: "Wait" → "Wait ten seconds"`, with the space's name where several are listed."""
     auto = r"\[auto\] " if write.origin.auto else ""
     place = f" ({notices.escape(write.space_name)})" if with_space else ""
-    return f"{write.id} {auto}{gist(write, language)}{place}"
+    return f"{write.id} {auto}{notices.gist(write, language)}{place}"
 
 
 def pending(staged: Sequence[Write], *, with_space: bool, language: str) -> str:
@@ -47,8 +31,8 @@ def pending(staged: Sequence[Write], *, with_space: bool, language: str) -> str:
 
 def diff(write: Write, language: str) -> str:
     """What a write changes, line by line, with what speaks against it."""
-    head = [f"{write.id} {gist(write, language)}"]
-    head += [words.text("card.flag", language, flag=words.text(flag, language)) for flag in write.flags]
+    head = [f"{write.id} {notices.gist(write, language)}"]
+    head += [words.text("card.flag", language, flag=notices.flag(flag, language)) for flag in write.flags]
     head += [notices.reason(write, language)] if write.reason else []
     text = wording.diff(write)
     left = len(text) - MOST_SHOWN_CHARS
@@ -86,11 +70,5 @@ def shown(whole: Whole, language: str) -> str:
 
 
 def as_it_is(text: str) -> str:
-    """Lines as they are: none begins a list, a heading or a block of Markdown."""
-    kept = _INDENT.sub(lambda found: _NO_BREAK * len(found[0].expandtabs(4)), notices.escape(text))
-    return _BLANK_LINE.sub(_NO_BREAK, kept)
-
-
-def _said(sentence: Sentence, language: str) -> str:
-    shown = {name: notices.excerpt(value) for name, value in sentence.values.items()}
-    return words.text(sentence.key, language, **shown)
+    """Words with their lines as they are, for a text that is read as Markdown."""
+    return notices.as_it_is(notices.escape(text))

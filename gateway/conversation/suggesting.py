@@ -28,7 +28,7 @@ UNDOING = {"memory undo": "memory"}
 
 
 def suggest(
-    db: Database, access: Access, person: Person, chat: Chat, command: str, typed: str
+    db: Database, access: Access, person: Person, chat: Chat, server: str, command: str, typed: str
 ) -> Sequence[Suggestion]:
     """The writes that this person may decide about here and whose id begins with what was typed last."""
     if command not in DECIDING and command not in UNDOING:
@@ -36,7 +36,10 @@ def suggest(
     *before, last = typed.split(" ")
     chosen = [word for word in before if word]
     with db.read() as rd:
-        found = _decidable(rd, access, person, chat, command, last, MOST + len(chosen))
+        standing = access.standing_in(rd, person, chat, server)
+        if standing is Standing.STRANGER:
+            return ()
+        found = _decidable(rd, access, person, standing, chat, command, last, MOST + len(chosen))
         language = language_of(rd, chat, access.settings)
     return [
         Suggestion(_label(write, language), " ".join((*chosen, str(write.id))))
@@ -46,12 +49,19 @@ def suggest(
 
 
 def _decidable(
-    rd: Reader, access: Access, person: Person, chat: Chat, command: str, begins: str, most: int
+    rd: Reader,
+    access: Access,
+    person: Person,
+    standing: Standing,
+    chat: Chat,
+    command: str,
+    begins: str,
+    most: int,
 ) -> Sequence[Write]:
     known = people.chat(rd, chat)
     if known is None or known.space is None:
         return ()
-    is_owner = access.standing(rd, person) is Standing.OWNER
+    is_owner = standing is Standing.OWNER
     mine = known.private and known.person == person.key and access.may_decide(rd, person, known.space)
     if not (is_owner or mine):
         return ()

@@ -10,9 +10,9 @@ from gateway.conversation.access import Access
 from gateway.conversation.commands import deciding, ledger
 from gateway.conversation.commands.call import Services
 from gateway.conversation.commands.deciding import Verdict
+from gateway.decisions import Decision, DecisionEnding
 from gateway.errors import AlreadyDecided, NotAllowed, Refused
 from gateway.memory import asking, cards
-from gateway.memory.writing import Decision, DecisionEnding
 from gateway.records import Message, NewOutgoing, Outgoing, Status, Write
 from gateway.store import outbox, people, sessions, writes
 from gateway.store.db import Reader, Transaction

@@ -12,10 +12,20 @@ from gateway.store import outbox, writes
 from gateway.store.db import Transaction
 
 
-def put(tx: Transaction, settings: Settings, message: Message, now: datetime, *, unsaved: bool = False) -> None:
-    """Tell of the writes of a user message's turn. `unsaved`: its last memory call failed."""
+def put(
+    tx: Transaction,
+    settings: Settings,
+    message: Message,
+    now: datetime,
+    *,
+    unsaved: bool = False,
+    unheeded: str = "",
+) -> None:
+    """Tell of the writes of a user message's turn. `unsaved`: its last memory call failed; `unheeded`: what to say
+    when there is no write at all, where one was asked for or claimed."""
     made = writes.of_message(tx, message.id)
-    if unsaved or any(write.status is not Status.STAGED for write in made):
+    unheeded = "" if made else unheeded
+    if unsaved or unheeded or any(write.status is not Status.STAGED for write in made):
         outbox.put(
             tx,
             NewOutgoing(
@@ -25,7 +35,7 @@ def put(tx: Transaction, settings: Settings, message: Message, now: datetime, *,
                 space=message.space,
                 created_at=now,
                 message=message.id,
-                values={"unsaved": unsaved},
+                values={"unsaved": unsaved} | ({"unheeded": unheeded} if unheeded else {}),
             ),
         )
     cards.ask(tx, settings, [write for write in made if write.status is Status.STAGED], message.chat, now)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from gateway import policy
-from gateway.conversation import prompt, searching
+from gateway.conversation import claims, prompt, searching
 from gateway.errors import Refused
 from gateway.memory import asking, entries, snapshot
 from gateway.memory import tool as memory_tool
@@ -184,6 +184,14 @@ def ended_unsaved(rounds: Sequence[Message]) -> bool:
     """Whether the last memory call of a turn failed: then its person is told, whatever the model says."""
     results = [row.text for row in rounds if row.role is Role.TOOL and row.tool_name == "memory"]
     return bool(results) and _arguments(results[-1]).get("success") is False
+
+
+def seems_unheeded(message: Message, rounds: Sequence[Message], answer: str) -> bool:
+    """Whether a turn without a memory call was asked for one, or says that it made one."""
+    if any(row.role is Role.TOOL and row.tool_name == "memory" for row in rounds):
+        return False
+    own = "\n".join(said.text for said in policy.own_words([message]))
+    return claims.asks(own) or (claims.claims(answer) and not claims.is_question(own))
 
 
 def _arguments(text: str) -> dict[str, object]:

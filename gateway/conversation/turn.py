@@ -344,6 +344,7 @@ class Turns:
         """
         now = self.clock.now()
         text = answer.text + (self._text(turn, "turn.cut") if answer.truncated else "")
+        unheeded = self._unheeded(turn, answer.text)
         due: ReviewJob | None = None
         with self.db.write() as tx:
             if not messages.finish(tx, turn.message.id, Done.ANSWERED, now):
@@ -351,20 +352,27 @@ class Turns:
             row = self._row(turn, Role.ASSISTANT, text, round_number=turn.round + 1)
             answer_id = messages.keep(tx, replace(row, answers=turn.message.id))
             self._count(tx, turn, answer.tokens)
-            self._say(tx, turn, answer_id, now)
+            self._say(tx, turn, answer_id, unheeded, now)
             due = self._review_due(tx, turn, now)
         failpoints.reach("turn.answer_committed")
         session_lock.close()
         return due
 
-    def _say(self, tx: Transaction, turn: Turn, answer_id: int | None, now: datetime) -> None:
+    def _say(self, tx: Transaction, turn: Turn, answer_id: int | None, unheeded: str, now: datetime) -> None:
         message = turn.message
         # Where more has arrived meanwhile, the reply shows which message it answers.
         shows = message.platform_id if messages.count_waiting(tx, message.chat) else ""
         reply = self._outgoing(turn, f"reply-{message.id}", "reply", now)
         outbox.put(tx, replace(reply, message=answer_id, reply_to=shows))
-        telling.put(tx, self.settings, message, now, unsaved=tools.ended_unsaved(turn.rounds))
+        unsaved = tools.ended_unsaved(turn.rounds)
+        telling.put(tx, self.settings, message, now, unsaved=unsaved, unheeded=unheeded)
         firstwords.put(tx, self.access, message.chat, Person.parse(message.person), turn.space, now)
+
+    def _unheeded(self, turn: Turn, answer: str) -> str:
+        """What to say if this turn left no write: "" unless one was asked for, or the answer claims one."""
+        if not tools.seems_unheeded(turn.message, turn.rounds, answer):
+            return ""
+        return "notice.unheeded" if self.memory.targets(turn.space) else "remember.off"
 
     def _review_due(self, tx: Transaction, turn: Turn, now: datetime) -> ReviewJob | None:
         interval = self.settings.memory.nudge_interval

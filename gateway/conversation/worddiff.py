@@ -57,15 +57,6 @@ def marked(old: str, new: str, escape: Callable[[str], str]) -> str:
     return "".join(_shown(part, escape) for part in parts).strip()
 
 
-def likeness(one: str, other: str, at_least: float = 0.0) -> float:
-    """How much two texts share, from 0 to 1, counted in words (signs where a script has no blanks)."""
-    before, after = _tokens(one.casefold()), _tokens(other.casefold())
-    if not before or not after or max(len(before), len(after)) > MOST_TOKENS:
-        return 0.0
-    matcher = SequenceMatcher(None, _compared(before), _compared(after), autojunk=False)
-    return matcher.ratio() if matcher.quick_ratio() >= at_least else 0.0
-
-
 def _tokens(text: str) -> tuple[_Token, ...]:
     return tuple(_Token(found["gap"], found["word"]) for found in _TOKEN.finditer(text))
 

@@ -7,9 +7,7 @@ something else than the card showed, and never writes over what somebody else pu
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gateway.decisions import Decision as Decision
-from gateway.decisions import DecisionEnding as DecisionEnding
-from gateway.decisions import as_it_stands
+from gateway.decisions import Decision, DecisionEnding, as_it_stands
 from gateway.errors import NotFound, Refused
 from gateway.memory import cards, entries, proposals
 from gateway.memory.files import File, Files, glued_in

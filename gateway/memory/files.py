@@ -250,7 +250,8 @@ class Files:
         with self.db.write() as tx:
             if undoing.done(tx, write.id, reason):
                 self._know(tx, space, write.target, data)
-                cards.undone(tx, write, self.clock.now())
+                if not reason:
+                    cards.undone(tx, write, self.clock.now())
         failpoints.reach("undo.done")
         log.info("write.undone", extra={"write": write.id, "reason": reason})
         return True

@@ -26,7 +26,7 @@ class Undoings:
         `through` is the command or tap (a message id); the same one again gets the same answer.
         """
         write, space = self._write_and_space(id)
-        if _is_ours(write, through):
+        if _is_ours(write, through) and write.reason != undoing.DUE:
             return write
         self.files.refuse_off(space, write.target)
         with self.files.locked(space):

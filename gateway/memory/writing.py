@@ -13,11 +13,10 @@ from datetime import datetime, timedelta
 
 from gateway import failpoints, policy
 from gateway.chat import Chat
+from gateway.decisions import Decision
 from gateway.errors import Refused
 from gateway.home import Home
 from gateway.memory import cards, entries, proposals, reading, review, tracing
-from gateway.memory.deciding import Decision as Decision
-from gateway.memory.deciding import DecisionEnding as DecisionEnding
 from gateway.memory.deciding import Decisions
 from gateway.memory.entries import Document
 from gateway.memory.files import File, Files, glued_in

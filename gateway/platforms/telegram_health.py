@@ -74,7 +74,7 @@ FOR_THE_OPERATOR = ("telegram.conflict", "telegram.token_refused", "telegram.rou
 """Trouble that does not end by itself."""
 
 
-class Pauses:
+class Backoff:
     """Pauses that double from one failure to the next."""
 
     def __init__(self, first_seconds: float) -> None:
@@ -90,7 +90,7 @@ class Pauses:
         self.in_a_row = 0
 
 
-async def until_answered(call: Callable[[], Awaitable[Result]], health: Health, pauses: Pauses) -> Result:
+async def until_answered(call: Callable[[], Awaitable[Result]], health: Health, backoff: Backoff) -> Result:
     """Call Telegram until it answers. Raises TokenRefused when it does not take our token."""
     while True:
         try:
@@ -100,9 +100,9 @@ async def until_answered(call: Callable[[], Awaitable[Result]], health: Health, 
             raise
         except GatewayError as error:
             health.trouble("telegram.unreachable", error, "degraded")
-            await asyncio.sleep(pauses.next(asked_for(error)))
+            await asyncio.sleep(backoff.next(asked_for(error)))
         else:
-            pauses.reset()
+            backoff.reset()
             health.connected()
             return answer
 

@@ -17,7 +17,7 @@ from gateway.errors import PlatformBusy, TryLater
 from gateway.platforms.telegram_api import TelegramApi
 from gateway.platforms.telegram_errors import SecondPoller, TokenRefused
 from gateway.platforms.telegram_handing import Handing, number_of
-from gateway.platforms.telegram_health import Health, Pauses, asked_for, until_answered
+from gateway.platforms.telegram_health import Backoff, Health, asked_for, until_answered
 from gateway.platforms.telegram_pieces import Me
 from gateway.ports import Clock
 
@@ -31,14 +31,14 @@ class Polling:
         self._api = api
         self._clock = clock
         self._poll_seconds = poll_seconds
-        self._pauses = Pauses(pause_seconds)
+        self._backoff = Backoff(pause_seconds)
         self._offset: int | None = None
         self._last_update_at = clock.now()
         self.health = Health(clock, patience=timedelta(seconds=poll_seconds + 60))
 
     async def connect(self) -> Me:
         """Until Telegram answers. Raises TokenRefused when it does not take our token."""
-        return await until_answered(self._say_hello, self.health, self._pauses)
+        return await until_answered(self._say_hello, self.health, self._backoff)
 
     async def _say_hello(self) -> Me:
         me = await self._api.connect()
@@ -72,12 +72,12 @@ class Polling:
 
     async def _round(self, handing: Handing) -> None:
         """Fetch, hand over, move the offset past what was kept. The first poll after trouble is short."""
-        wait = self._poll_seconds if self.health.last_poll_at and not self._pauses.in_a_row else 0
+        wait = self._poll_seconds if self.health.last_poll_at and not self._backoff.in_a_row else 0
         updates = await self._api.fetch(self._offset, wait)
         self.health.polled()
         self._forget_old_offset(bool(updates))
         await self._hand_over(handing, updates)
-        self._pauses.reset()
+        self._backoff.reset()
 
     async def _hand_over(self, handing: Handing, updates: Sequence[Any]) -> None:
         """Move the offset to the first that was not kept; those behind it come again, and are known by then."""
@@ -109,7 +109,7 @@ class Polling:
 
     async def _pause(self, event: str, error: Exception, state: str = "degraded") -> None:
         self.health.trouble(event, error, state)
-        await asyncio.sleep(self._pauses.next(asked_for(error)))
+        await asyncio.sleep(self._backoff.next(asked_for(error)))
 
 
 def _lines(updates: Sequence[Any]) -> list[list[int]]:

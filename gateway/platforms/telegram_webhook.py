@@ -25,7 +25,7 @@ from gateway.errors import Broken, ConfigError, GatewayError, TryLater
 from gateway.platforms.telegram_api import TelegramApi
 from gateway.platforms.telegram_errors import TokenRefused
 from gateway.platforms.telegram_handing import Handing, WebhookAddress, number_of
-from gateway.platforms.telegram_health import Health, Pauses, until_answered
+from gateway.platforms.telegram_health import Backoff, Health, until_answered
 from gateway.platforms.telegram_pieces import Me
 from gateway.ports import Clock
 
@@ -51,7 +51,7 @@ class Webhook:
     ) -> None:
         self._api = api
         self._url, self._port, self._secret = address.url, address.port, address.secret
-        self._pauses = Pauses(pause_seconds)
+        self._backoff = Backoff(pause_seconds)
         self._in_order = asyncio.Lock()
         self._listener: socket.socket | None = None
         self.health = Health(clock, patience=timedelta(seconds=LOOK_EVERY_SECONDS + 60))
@@ -59,7 +59,7 @@ class Webhook:
     async def connect(self) -> Me:
         """Listen, and tell Telegram until it answers. Raises TokenRefused, ConfigError when the port is taken."""
         self._listener = _listen(self._port)
-        return await until_answered(self._say_hello, self.health, self._pauses)
+        return await until_answered(self._say_hello, self.health, self._backoff)
 
     async def _say_hello(self) -> Me:
         me = await self._api.connect()

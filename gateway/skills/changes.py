@@ -115,11 +115,11 @@ def _patch(name: str, operation: Operation, ground: Ground) -> Change:
     if not old:
         return Cannot("skill.patch_gone")
     if (found := _count(text, old)) != 1:
-        return Cannot("skill.patch_often", {"count": found}) if found else _unless_done(text, old, new)
+        return Cannot("skill.patch_often", {"count": found}) if found else _unless_done(text, new)
     return _written(name, operation, ground, text.replace(old, new))
 
 
-def _unless_done(text: str, old: str, new: str) -> Change:
+def _unless_done(text: str, new: str) -> Change:
     return Same() if new and _count(text, new) == 1 else Cannot("skill.patch_gone")
 
 

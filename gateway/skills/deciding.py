@@ -73,7 +73,8 @@ class SkillDecisions:
             if write.status is Status.UNDONE and through is not None and write.undone_in == through:
                 return write
             if write.status is not Status.APPLIED:
-                raise AlreadyDecided("undo.not_applied", id=id)
+                key = "undo.already" if write.status is Status.UNDONE else "undo.not_applied"
+                raise AlreadyDecided(key, id=id)
             way = self.files.way_back(space, write)
             if isinstance(way, undoing.Conflict):
                 raise Refused(way.reason)

@@ -144,8 +144,7 @@ class Skills:
         try:
             self._files.refuse_unwritable(proposal.space, proposal.name, proposal.operation)
         except textfile.Unwritable as closed:
-            values = without_path(closed.values)
-            return replace(new, status=Status.FAILED, reason=UNWRITABLE, reason_values=values)
+            return replace(new, status=Status.FAILED, reason=closed.key, reason_values=closed.values)
         return new
 
     def _row(self, proposal: SkillProposal, judgement: Judgement) -> NewWrite | None:

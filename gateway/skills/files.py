@@ -80,9 +80,16 @@ class SkillFiles:
         return ended + sum(self._put_back(space, write) for write in taken_back)
 
     def refuse_unwritable(self, space: Space, name: str, operation: Operation) -> None:
-        """Raise Unwritable now if this change would be refused by the disk: before it is decided."""
-        if operation.action is not Action.DELETE:
+        """Raise Unwritable now if this change would be refused by the disk: before it is decided.
+
+        Without the path: what a refusal says of itself is kept where no words may be.
+        """
+        if operation.action is Action.DELETE:
+            return
+        try:
             textfile.refuse_unwritable(self.shelf.root(space) / name / (operation.path or names.MAIN))
+        except textfile.Unwritable as closed:
+            raise textfile.Unwritable(UNWRITABLE, **without_path(closed.values)) from None
 
     # -- approved ----------------------------------------------------------------------------------------
 
@@ -151,7 +158,7 @@ class SkillFiles:
         except textfile.Unwritable:
             reason = "undo.unwritable"
         with self.shelf.db.write() as tx:
-            if undone.done(tx, write.id, reason):
+            if undone.done(tx, write.id, reason) and not reason:
                 self.cards.update(tx, write, "undone", self.clock.now())
         log.info("skill.undone", extra={"write": write.id, "reason": reason})
         return True
@@ -182,7 +189,18 @@ class SkillFiles:
         ground = self.shelf.ground(space, write.skill, write.operations[0])
         if write.operations[0].action is Action.DELETE:
             return undoing.of_delete(write, ground, is_kept=bool(self.archived(space, write)))
-        return undoing.of_file(write, ground)
+        way = undoing.of_file(write, ground)
+        if isinstance(way, undoing.Gone) and self._holds_more(space, write):
+            return undoing.Conflict(undoing.CHANGED)
+        return way
+
+    def _holds_more(self, space: Space, write: Write) -> bool:
+        """Whether a skill has got further files since this write created it; one from the archive brought some."""
+        operation = write.operations[0]
+        if operation.action is not Action.CREATE or not operation.content:
+            return False
+        found = skillfolders.inside(self.shelf.root(space), write.skill)
+        return any(each.path != names.MAIN for each in found)
 
     def archived(self, space: Space, write: Write) -> list[Path]:
         """The archived folders that are what this write deleted."""

@@ -102,18 +102,6 @@ def waiting(rd: Reader, platforms: Sequence[str], now: datetime) -> list[Outgoin
     return [_outgoing(row) for row in rows]
 
 
-def next_due(rd: Reader, platforms: Sequence[str]) -> datetime | None:
-    """When the first waiting row of these platforms is due; None when nothing waits."""
-    row = rd.row(
-        """
-        SELECT min(due_at) AS due_at FROM outbox
-         WHERE status = 'waiting' AND platform IN (SELECT value FROM json_each(?))
-        """,
-        (strings_text(platforms),),
-    )
-    return time_of(row["due_at"]) if row is not None and row["due_at"] is not None else None
-
-
 def keep_chunks(tx: Transaction, id: int, texts: Sequence[str]) -> None:
     """Keep what a row was rendered to. Once: what was rendered first is what is sent, also after a restart."""
     if chunks(tx, id):
@@ -324,12 +312,6 @@ def message_of(rd: Reader, row: Outgoing) -> str:
         (row.id if row.edits is None else row.edits,),
     )
     return "" if part is None or part["unsure"] else str(part["platform_id"])
-
-
-def shown_for_write(rd: Reader, write: int) -> list[tuple[Outgoing, str]]:
-    """The cards of a write that are in a chat, each with the id of its message (the one with the buttons)."""
-    shown = ((card, chunks(rd, card.id)) for card in cards_of(rd, write))
-    return [(card, parts[-1].platform_id) for card, parts in shown if parts and parts[-1].delivered]
 
 
 def adopt(tx: Transaction, platform: str, from_chats: Sequence[str], to: Chat) -> int:

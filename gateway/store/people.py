@@ -88,17 +88,6 @@ def owner_keys(rd: Reader, named: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*named, *owners(rd), TERMINAL_OWNER.key)))
 
 
-def greeted(tx: Transaction, person: Person, at: datetime) -> bool:
-    """Note that a person has been told what is kept. True the first time only."""
-    return tx.changed(
-        """
-        UPDATE people SET greeted_at = :at
-         WHERE platform = :platform AND id = :id AND greeted_at IS NULL
-        """,
-        {**_who(person), "at": time_text(at)},
-    )
-
-
 def wrong_code(tx: Transaction, person: Person, at: datetime) -> int:
     """Count one wrong code; how many it were within an hour of the first."""
     row = tx.row(
@@ -223,7 +212,6 @@ def _account(row: sqlite3.Row) -> Account:
         key=Person(row["platform"], row["id"]).key,
         role=row["role"],
         space=row["space"],
-        greeted_at=optional_time_of(row["greeted_at"]),
         wrong_codes=row["wrong_codes"],
         wrong_since=optional_time_of(row["wrong_since"]),
         since=optional_time_of(row["since"]),

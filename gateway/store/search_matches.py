@@ -17,12 +17,12 @@ from gateway.store.search_index import DAY_SECONDS, OWN_TOOL, count_unindexed, i
 from gateway.store.search_query import All, Any, Query, Term
 from gateway.store.transaction import Reader
 
-READ = 400
+READ = 300
 """The text of so many matches is read."""
 COUNTED, COUNTED_OF_SEVERAL = 5_000, 1_000
 COUNT_AT_MOST = 50_000
-DENSE = 120
-ABOUT, MOSTLY_ABOUT = 12, 24
+DENSE = 80
+ABOUT, MOSTLY_ABOUT = 10, 20
 OF_EACH_PART = 60
 OF_EACH_SESSION, READ_OF_EACH = 40, 2
 SCANNED = 50_000
@@ -46,8 +46,6 @@ class Limits:
     """What was said earlier than this moment."""
     role: Role | None = None
     but: Context | None = None
-    below: int | None = None
-    """Only messages with a smaller id: a question should not find itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +119,6 @@ class Lookup:
     def span(self) -> tuple[int, int]:
         """The ids among which everything is that the limits allow."""
         low, high = self.space << 32, (self.space + 1) << 32
-        if self.limits.below is not None:
-            high = min(high, self.limits.below)
         if self.limits.after is None and self.limits.before is None:
             return low, high
         if is_degraded(self.rd) or count_unindexed(self.rd, self.space):
@@ -293,16 +289,26 @@ class Lookup:
         ]
 
     def _likes(self) -> tuple[str, dict[str, object]]:
+        """That a text has the terms, in one of the spellings that LIKE can tell."""
         node = self.query.node
         terms = (
             [part for part in node.parts if isinstance(part, Term)] if isinstance(node, All) else self.query.terms
         )
-        values: dict[str, object] = {f"like{place}": _like(term.text) for place, term in enumerate(terms)}
-        each = [
-            rf"(text LIKE :{name} ESCAPE '\' OR tool_calls <> '[]' AND tool_calls LIKE :{name} ESCAPE '\')"
-            for name in values
-        ]
-        return (" AND " if isinstance(node, All) else " OR ").join(each) or "1", values
+        values: dict[str, object] = {}
+        each = []
+        for term in terms:
+            parts = []
+            for spellings in term.parts():
+                names = [f"like{len(values) + place}" for place in range(len(spellings))]
+                values |= {name: _like(spelling) for name, spelling in zip(names, spellings, strict=True)}
+                parts.append(
+                    " OR ".join(rf"text LIKE :{name} ESCAPE '\' OR {_CALLS} :{name} ESCAPE '\'" for name in names)
+                )
+            each.append(" AND ".join(f"({part})" for part in parts))
+        return (" AND " if isinstance(node, All) else " OR ").join(f"({one})" for one in each) or "1", values
+
+
+_CALLS = "tool_calls <> '[]' AND tool_calls LIKE"
 
 
 def _like(text: str) -> str:

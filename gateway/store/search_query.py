@@ -55,6 +55,14 @@ class Term:
         other = self.folded.translate(_KATAKANA)
         return (self.folded,) if other == self.folded else (self.folded, other)
 
+    def parts(self) -> Iterator[tuple[str, ...]]:
+        """Its words and runs, each in the spellings to look for where no index helps. Signs alone are one part."""
+        folded = [piece for piece, _ in pieces(self.folded)] or [self.folded]
+        typed = [piece for piece, _ in pieces(self.text)] or [self.text]
+        for place, piece in enumerate(folded):
+            as_typed = typed[place] if len(typed) == len(folded) else piece
+            yield tuple(dict.fromkeys((piece, piece.translate(_KATAKANA), as_typed)))
+
     def terms(self) -> Iterator["Term"]:
         yield self
 

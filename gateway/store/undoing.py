@@ -60,19 +60,27 @@ def aim(tx: Transaction, id: int, before_hash: str, after_hash: str) -> bool:
 
 
 def done(tx: Transaction, id: int, reason: str = "") -> bool:
-    """The file is put back, or (`reason`) cannot be any more."""
+    """The file is put back; or (`reason`) it cannot be any more, and the write is in force as before."""
     return tx.changed(
-        "UPDATE writes SET reason = :reason WHERE id = :id AND status = 'undone' AND reason = :due",
+        """
+        UPDATE writes
+           SET reason = :reason,
+               status = CASE WHEN :reason = '' THEN status ELSE 'applied' END,
+               undone_by = CASE WHEN :reason = '' THEN undone_by ELSE '' END,
+               undone_at = CASE WHEN :reason = '' THEN undone_at END
+         WHERE id = :id AND status = 'undone' AND reason = :due
+        """,
         {"id": id, "reason": reason, "due": DUE},
     )
 
 
 def due(rd: Reader, kind: str) -> list[Write]:
     """What was undone and whose file is still to be put back, newest first."""
-    # DUE as a literal: else SQLite would not use the index of the few rows that have it.
+    # DUE as a literal and the plus signs: else SQLite would not use the index of the few rows that have it, but
+    # read all that was ever undone, twice for each write.
     rows = rd.rows(
         f"""
-        {SELECT} WHERE reason = '{DUE}' AND status = 'undone' AND writes.kind = :kind ORDER BY writes.id DESC
+        {SELECT} WHERE reason = '{DUE}' AND +status = 'undone' AND writes.kind = :kind ORDER BY +writes.id DESC
         """,
         {"kind": kind},
     )

@@ -5,7 +5,8 @@ change without a text that nobody can approve: one odd row must not hide the oth
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from gateway.records import Action, Evidence, NewWrite, Operation, Origin, Status, Target, Write
@@ -15,7 +16,6 @@ from gateway.store.encoding import (
     numbers_text,
     operations_of,
     operations_text,
-    optional_time_of,
     optional_time_text,
     strings_of,
     strings_text,
@@ -30,6 +30,8 @@ T = TypeVar("T")
 _ORIGINS = frozenset(Origin)
 _TARGETS = frozenset(Target)
 _NONE: tuple[Operation, ...] = ()
+_OF_MEMORY = (Action.ADD, Action.REPLACE, Action.REMOVE)
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 UNREADABLE = "reason.row_unreadable"
 """The `Write.reason` of a row that cannot be read."""
@@ -79,7 +81,8 @@ def write_of(row: sqlite3.Row) -> Write:
     """A row found by `SELECT`."""
     is_skill = row["kind"] == "skill"
     operations: tuple[Operation, ...] = _leniently(operations_of, row["operations"], _NONE)
-    odd = not operations or row["origin"] not in _ORIGINS or not (is_skill or row["target"] in _TARGETS)
+    odd = not _fits(operations, is_skill) or row["origin"] not in _ORIGINS
+    odd = odd or not (is_skill or row["target"] in _TARGETS)
     nothing = Operation(Action.EDIT if is_skill else Action.ADD)
     return Write(
         id=row["id"],
@@ -102,17 +105,17 @@ def write_of(row: sqlite3.Row) -> Write:
         after_hash=row["after_hash"],
         before=row["before"],
         after=row["after"],
-        created_at=time_of(row["created_at"]),
-        expires_at=optional_time_of(row["expires_at"]),
+        created_at=_leniently(_instant, row["created_at"], _LONG_AGO),
+        expires_at=_leniently(_optional_instant, row["expires_at"], None),
         decided_by=row["decided_by"],
-        decided_at=optional_time_of(row["decided_at"]),
+        decided_at=_leniently(_optional_instant, row["decided_at"], None),
         decided_in=row["decided_in"],
         undone_by=row["undone_by"],
-        undone_at=optional_time_of(row["undone_at"]),
+        undone_at=_leniently(_optional_instant, row["undone_at"], None),
         edited_by=row["edited_by"],
         redrawn=row["redrawn"],
-        applied_at=optional_time_of(row["applied_at"]),
-        edited_at=optional_time_of(row["edited_at"]),
+        applied_at=_leniently(_optional_instant, row["applied_at"], None),
+        edited_at=_leniently(_optional_instant, row["edited_at"], None),
         original=_leniently(operations_of, row["original"], _NONE) if row["original"] else (),
         places=_leniently(numbers_of, row["places"], ()),
         undone_in=row["undone_in"],
@@ -121,9 +124,26 @@ def write_of(row: sqlite3.Row) -> Write:
     )
 
 
+def _fits(operations: Sequence[Operation], is_skill: bool) -> bool:
+    """Whether a write of this kind can hold these operations."""
+    actions = [operation.action for operation in operations]
+    if is_skill:
+        return len(actions) == 1 and actions[0] not in (*_OF_MEMORY, Action.BATCH)
+    return bool(actions) and all(action in _OF_MEMORY for action in actions)
+
+
+def _instant(text: str) -> datetime:
+    at = time_of(text)
+    return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+
+
+def _optional_instant(text: str | None) -> datetime | None:
+    return None if text is None else _instant(text)
+
+
 def _leniently(read: Callable[[str], T], text: str, otherwise: T) -> T:
     """What a column says; `otherwise` where that is not what we write there."""
     try:
         return read(text)
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return otherwise

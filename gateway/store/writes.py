@@ -73,10 +73,11 @@ def staged(rd: Reader, space: int | None, kind: str = "", limit: int = -1, begin
 
 def in_force(rd: Reader, space: int | None, kind: str, limit: int, begins: str = "") -> list[Write]:
     """What is applied, the newest number first: what can be taken back. See `staged`."""
+    # With the sign it begins at the newest and ends when it has enough; else it sorts all that was ever applied.
     return _some(
         rd,
         """
-        WHERE status = 'applied' AND (:space IS NULL OR writes.space = :space) AND writes.kind = :kind
+        WHERE +status = 'applied' AND (:space IS NULL OR writes.space = :space) AND writes.kind = :kind
           AND substr(writes.id, 1, length(:begins)) = :begins
         ORDER BY writes.id DESC LIMIT :limit
         """,
@@ -161,7 +162,7 @@ def live_for(rd: Reader, space: int, target: str, old_text: str = "") -> list[Wr
         rd,
         """
         WHERE status IN ('staged', 'approved') AND writes.space = :space AND target = :target
-        ORDER BY writes.id
+        ORDER BY +writes.id  -- without the sign SQLite would walk through all that the space ever had
         """,
         space=space,
         target=target,

@@ -1,11 +1,9 @@
 """One function per figure: what is measured, how, and the floor beside it in the same run.
 
 What follows a kill is in `recovery`, what comes with the years in `growth`, everybody at once in `flood`, the other
-platform in `discord`.
+platform in `discord`, what memory costs by itself in `governance`.
 """
 
-import os
-import sqlite3
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,11 +17,12 @@ from gateway.home import Home
 from gateway.memory.proposals import Proposal
 from gateway.records import Action, Operation, Origin, Target
 from gateway.store import people
-from tests.bench import discord, flood, growth, recovery, search
+from tests.bench import discord, flood, governance, growth, recovery, search
 from tests.bench.rig import (
     Figure,
     Running,
     Server,
+    bare_syncs,
     best_of,
     configure,
     hikae,
@@ -179,7 +178,7 @@ def memory_write() -> list[Figure]:
     """A write of memory against its own four fsyncs: two commits, the file, its folder."""
     with scratch() as folder:
         writes = _memory_writes(folder / "home")
-        syncs = _bare_syncs(folder)
+        syncs = bare_syncs(folder)
     ratio = median(writes) / median(syncs)
     return [
         Figure("memory write, p50", in_ms(median(writes)), in_ms(median(syncs)), f"≤ 2× ({ratio:.2f}×)", ratio <= 2)
@@ -207,29 +206,6 @@ def _memory_writes(path: Path) -> list[float]:
     return seconds[10:]
 
 
-def _bare_syncs(folder: Path) -> list[float]:
-    db = sqlite3.connect(folder / "bare.db", isolation_level=None)
-    db.execute("PRAGMA journal_mode=WAL")
-    db.execute("PRAGMA synchronous=FULL")
-    db.execute("CREATE TABLE t (x TEXT)")
-    seconds = []
-    for _ in range(60):
-        began = time.perf_counter()
-        db.execute("INSERT INTO t VALUES ('x')")
-        with (folder / "new").open("wb") as file:
-            file.write(b"x" * 1000)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(folder / "new", folder / "file")
-        handle = os.open(folder, os.O_RDONLY)
-        os.fsync(handle)
-        os.close(handle)
-        db.execute("INSERT INTO t VALUES ('y')")
-        seconds.append(time.perf_counter() - began)
-    db.close()
-    return seconds[10:]
-
-
 ALL: Sequence[tuple[str, Callable[..., list[Figure]]]] = (
     ("turns", turns),
     ("discord", discord.turns),
@@ -237,6 +213,7 @@ ALL: Sequence[tuple[str, Callable[..., list[Figure]]]] = (
     ("family", family),
     ("commands", commands),
     ("memory_write", memory_write),
+    ("governance", governance.governance),
     ("recovery", recovery.replies_and_reviews),
     ("backlog", recovery.backlog),
     ("known_chats", growth.known_chats),

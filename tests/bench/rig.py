@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -168,3 +169,27 @@ def best_of(times: int, command: Sequence[str], **environment: str) -> float:
         running.process.wait(PATIENCE_SECONDS)
         seconds.append(time.perf_counter() - running.began)
     return min(seconds)
+
+
+def bare_syncs(folder: Path) -> list[float]:
+    """What a write of memory has to wait for: two commits, the file, its folder."""
+    db = sqlite3.connect(folder / "bare.db", isolation_level=None)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=FULL")
+    db.execute("CREATE TABLE t (x TEXT)")
+    seconds = []
+    for _ in range(60):
+        began = time.perf_counter()
+        db.execute("INSERT INTO t VALUES ('x')")
+        with (folder / "new").open("wb") as file:
+            file.write(b"x" * 1000)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(folder / "new", folder / "file")
+        handle = os.open(folder, os.O_RDONLY)
+        os.fsync(handle)
+        os.close(handle)
+        db.execute("INSERT INTO t VALUES ('y')")
+        seconds.append(time.perf_counter() - began)
+    db.close()
+    return seconds[10:]

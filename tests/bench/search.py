@@ -106,7 +106,7 @@ def _figure(core: Core, kind: Kind, count: int) -> Figure:
 
 def _timed(core: Core, kind: Kind, queries: Sequence[str]) -> list[float]:
     seconds = []
-    for query in [*queries[:3], *queries * RUNS]:
+    for query in [*queries[:3], *[*queries] * RUNS]:
         began = time.perf_counter()
         with core.db.read() as rd:
             search.find(rd, searching.SPACE, query, SESSIONS, kind.limits)
@@ -128,8 +128,8 @@ def _looking(core: Core, count: int) -> list[Figure]:
     session = f"20240101_{count // searching.MESSAGES_OF_A_SESSION // 2:06x}"
     with core.db.read() as rd:
         some = [row["id"] for row in rd.rows("SELECT id FROM messages WHERE session = ? ORDER BY id", (session,))]
-        browse = [_seconds(lambda: search.recent(rd, searching.SPACE, 10)) for _ in range(200)]
-        scroll = [_seconds(lambda id=id: search.around(rd, searching.SPACE, session, id, 5)) for id in some[:200]]
+        browse = [_seconds(search.recent, rd, searching.SPACE, 10) for _ in range(200)]
+        scroll = [_seconds(search.around, rd, searching.SPACE, session, id, 5) for id in some[:200]]
     return [
         Figure(
             "browse 10 sessions, p95", in_ms(percentile(browse, 95)), "", "≤ 1 ms", percentile(browse, 95) <= 0.001
@@ -181,11 +181,11 @@ def _keep(core: Core, number: int) -> int:
 
 
 def _append(core: Core, home: Home) -> Figure:
-    kept = [_seconds(lambda number=number: _keep(core, number)) for number in range(APPENDS)]
+    kept = [_seconds(_keep, core, number) for number in range(APPENDS)]
     bare = home.path / "bare.db"
     with closing(sqlite3.connect(bare, isolation_level=None)) as db:
         db.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE said (text TEXT)")
-        floor = [_seconds(lambda: db.execute("INSERT INTO said VALUES (?)", ("x" * 260,))) for _ in range(APPENDS)]
+        floor = [_seconds(db.execute, "INSERT INTO said VALUES (?)", ("x" * 260,)) for _ in range(APPENDS)]
     p50 = median(kept)
     return Figure("append with FULL, p50", in_ms(p50), in_ms(median(floor)), "≤ 1 ms", p50 <= 0.001)
 
@@ -198,7 +198,7 @@ def _deleting(core: Core, home: Home, count: int) -> list[Figure]:
         said = rd.rows("SELECT text FROM messages WHERE session = ?", (session,))
     canaries = {word for row in said for word in row["text"].split() if word.startswith("quokka")}
     with core.db.write() as tx:
-        one = [_seconds(lambda id=id: search_index.unindex(tx, id)) for id in ids]
+        one = [_seconds(search_index.unindex, tx, id) for id in ids]
     began = time.perf_counter()
     with core.db.write() as tx:
         search_index.unindex_session(tx, session)
@@ -241,7 +241,7 @@ def _cold(home: Home) -> Figure:
     return Figure("first query on a cold file", in_ms(worst), "", "≤ 300 ms", worst <= 0.3)
 
 
-def _seconds(act: Callable[[], object]) -> float:
+def _seconds(act: Callable[..., object], *arguments: object) -> float:
     began = time.perf_counter()
-    act()
+    act(*arguments)
     return time.perf_counter() - began

@@ -9,7 +9,7 @@ import pytest
 
 from gateway import cli
 from gateway.chat import Chat, Person, Tap
-from gateway.conversation import taps
+from gateway.conversation import suggesting, taps
 from gateway.conversation.access import Standing, owner_space
 from gateway.conversation.commands import memory as commands
 from gateway.conversation.commands.call import Call, Services
@@ -468,3 +468,27 @@ def test_a_list_in_a_group_shows_only_how_much_waits(house: House) -> None:
         row = outbox.get(tx, id)
 
     assert house.rendered(row) == "Waiting for your yes: 1\nThey are shown in the owner's private chat."
+
+
+# -- autocompletion ------------------------------------------------------------------------------------------
+
+
+def test_who_types_an_id_is_shown_what_they_may_decide_about_here(house: House) -> None:
+    """The owner in private sees every space, somebody else their own, a group that is not served nothing."""
+    mine, bens = house.stage(add("Has a dog")), house.stage(add("Owns a boat"), BENS)
+    unserved = Chat("discord", "77")
+    with house.core.db.write() as tx:
+        space = people.ensure_space(tx, "discord-channel-77", "group", "discord:77", NINE)
+        people.keep_chat(tx, unserved, private=False, person="", space=space.id, language="", at=NINE, server="5")
+
+    def offered(person: Person, chat: Chat, server: str = "") -> list[str]:
+        found = suggesting.suggest(
+            house.core.db, house.services().access, person, chat, server, "memory approve", ""
+        )
+        return [one.value for one in found]
+
+    assert offered(ANNA, CHAT) == [str(mine), str(bens)]
+    assert offered(BEN, BENS) == [str(bens)]
+    assert offered(BEN, CHAT) == []
+    assert offered(Person("telegram", "999"), CHAT) == []
+    assert offered(ANNA, unserved, "5") == []

@@ -4,10 +4,14 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
+from gateway import words
 from gateway.chat import How, IncomingMessage, Person, Piece
 from gateway.conversation import editing, questions
+from gateway.conversation.commands import ledger
 from gateway.home import Home
-from gateway.records import Message, Role, Status
+from gateway.records import Message, Role, Status, Write
 from gateway.store import messages
 from gateway.store.db import Database
 from tests.bot import ANNA, BEN, Bot, running_bot
@@ -60,6 +64,25 @@ async def test_the_answer_to_the_question_is_the_new_text(tmp_path: Path) -> Non
         assert not [shown for shown in bot.telegram.screen(ANNA) if "Approve" in shown.labels]
         await bot.says("/memory why Norway")
         assert 'first it was "Lives in Bergen"' in bot.sees()[-1]
+
+
+async def test_an_edit_that_comes_a_moment_after_the_decision_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It never says that a write waits which nobody waits for."""
+    async with running_bot(tmp_path, memory=ASK) as bot:
+        await proposes(bot, "Lives in Bergen", "I live in Bergen")
+        look = ledger.refuse_uneditable
+
+        def decided_right_after(write: Write) -> Write:
+            look(write)
+            bot.core.memory.reject(write.id, "discord:9")
+            return write
+
+        monkeypatch.setattr(ledger, "refuse_uneditable", decided_right_after)
+        await bot.says("/memory edit 1 Lives in Oslo")
+        assert bot.sees()[-1] == words.text("edit.decided", "en", id=1)
+        assert bot.ledger()[0].operations[0].content == "Lives in Bergen"
 
 
 async def test_the_question_opens_an_answer_at_once(tmp_path: Path) -> None:

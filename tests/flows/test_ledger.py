@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.chat import Chat, Person, Tap
-from gateway.memory.writing import DecisionEnding
+from gateway.decisions import DecisionEnding
 from gateway.records import Origin, Status, Target
 from gateway.store import people
 from gateway.store.transaction import Transaction

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from gateway.records import Review
+from gateway.store import duejobs
 from tests.bot import running_bot
 from tests.fakes.model import ModelServer, is_chat, is_review
 from tests.workbench import PROMPT, TOOLS, Workbench, open_bench
-from workers import digest, due, runtime
+from workers import digest, runtime
 
 LONG_AGO = [f"Long story {number}. " + "It goes on. " * 100 for number in range(1, 9)]
 
@@ -145,4 +146,4 @@ def _due(bench: Workbench, *said: str) -> Review:
 def _run(bench: Workbench, review: Review, *, remembers: str = "") -> None:
     if remembers:
         bench.model.calls("memory", action="add", target="user", content=remembers, evidence="I live in Bergen")
-    runtime.run(bench.home, due.job_of(review))
+    runtime.run(bench.home, duejobs.job_of(review))

@@ -9,7 +9,7 @@ import pytest
 
 from gateway.jobs import ReviewJob
 from gateway.records import Outgoing, Review
-from gateway.store import locks, outbox, reviews
+from gateway.store import duejobs, locks, outbox, reviews
 from tests.fakes.model import ModelServer, is_review
 from tests.workbench import WallClock, Workbench, open_bench
 from workers import due, runtime
@@ -183,8 +183,8 @@ def test_a_busy_model_is_tried_a_bounded_number_of_times(bench: Workbench) -> No
 
 
 def _run(bench: Workbench, review: Review) -> None:
-    runtime.run(bench.home, due.job_of(review))
-    assert not locks.is_locked(bench.home.job_lock(due.job_of(review).id))
+    runtime.run(bench.home, duejobs.job_of(review))
+    assert not locks.is_locked(bench.home.job_lock(duejobs.job_of(review).id))
 
 
 def _let_time_pass(bench: Workbench) -> None:

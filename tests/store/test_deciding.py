@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from gateway.decisions import DecisionEnding
 from gateway.errors import NotFound, Refused
 from gateway.home import Home
-from gateway.memory.writing import DecisionEnding, Memory
+from gateway.memory.writing import Memory
 from gateway.records import Operation, Status, Target
 from gateway.store.db import Database
 from tests.store import given

@@ -10,7 +10,7 @@ from gateway.chat import Chat
 from gateway.home import Home
 from gateway.jobs import Job, ReviewJob
 from gateway.records import Review, Session
-from gateway.store import locks, people, reviews, sessions
+from gateway.store import duejobs, locks, people, reviews, sessions
 from gateway.store.db import Database
 from workers import burst, due
 
@@ -90,7 +90,7 @@ def test_a_claim_whose_process_is_gone_is_void_at_once(db: Database, home: Home)
 
     assert due.void_abandoned(db, home, Stopped()) == 1
 
-    assert (_now(db).status, due.job_of(_now(db))) == ("due", ReviewJob(SESSION, 1, 1))
+    assert (_now(db).status, duejobs.job_of(_now(db))) == ("due", ReviewJob(SESSION, 1, 1))
 
 
 def test_a_review_that_kills_its_process_every_time_ends_as_failed(db: Database, home: Home) -> None:
@@ -156,7 +156,7 @@ def test_a_burst_leaves_it_to_another_one_or_to_a_worker(holder: str, db: Databa
 
 def _claim(db: Database, turn: int = 1) -> Review:
     with db.write() as tx:
-        job = due.job_of(reviews.get(tx, SESSION, turn))
+        job = duejobs.job_of(reviews.get(tx, SESSION, turn))
         claimed = reviews.claim(tx, SESSION, turn, due.claim_of(job), NOW + timedelta(hours=1), NOW)
     assert claimed is not None
     return claimed

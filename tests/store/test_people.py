@@ -42,23 +42,11 @@ def test_an_account_is_what_was_said_of_it_last(db: Database) -> None:
         people.keep_account(tx, Person("discord", "9"), "owner", space, NINE)
         people.keep_account(tx, Person("telegram", "5"), "allowed", None, NINE)
 
-        assert people.account(tx, ADA) == Account(
-            "telegram:123", "owner", space, None, 1, NINE, given.after(hours=1)
-        )
+        assert people.account(tx, ADA) == Account("telegram:123", "owner", space, 1, NINE, given.after(hours=1))
         assert people.owners(tx) == ["discord:9", "telegram:123"]
         assert people.account(tx, STRANGER) is None
         people.forget_account(tx, ADA)
         assert people.account(tx, ADA) is None
-
-
-def test_a_person_is_greeted_once(db: Database) -> None:
-    """Who can read it is told at the first message, and not again."""
-    with db.write() as tx:
-        people.keep_account(tx, ADA, "allowed", None, NINE)
-
-        assert (people.greeted(tx, ADA, NINE), people.greeted(tx, ADA, NINE)) == (True, False)
-        people.keep_account(tx, ADA, "allowed", given.space(tx), NINE)
-        assert people.greeted(tx, ADA, NINE) is False
 
 
 def test_wrong_codes_are_counted_for_an_hour(db: Database) -> None:

@@ -411,7 +411,7 @@ def test_every_change_can_be_undone(bot: Skilful, operation: Operation) -> None:
     assert (write.status, write.reason, write.undone_by) == (Status.UNDONE, "", OWNER)
     assert (bot.file("printer"), bot.file("printer", "a.md")) == (PRINTER, "old\n")
     assert bot.skills.undo(id, OWNER, 500).status is Status.UNDONE  # the same tap again
-    with pytest.raises(AlreadyDecided):
+    with pytest.raises(AlreadyDecided, match="taken back already"):
         bot.skills.undo(id, OWNER, 501)
 
 
@@ -424,6 +424,25 @@ def test_what_a_write_brought_goes_when_it_is_undone(bot: Skilful) -> None:
     bot.skills.undo(made, OWNER)
     assert bot.file("printer") is None
     assert (bot.home.skills / ".archive" / "printer-20261130T090007Z" / "SKILL.md").exists()
+
+
+def test_a_skill_that_got_more_files_does_not_go_with_the_write_that_created_it(bot: Skilful) -> None:
+    """Else a later write would be in force and its file in the archive; what was restored goes whole."""
+    made = bot.done("printer", create())
+    file = bot.done("printer", write_file("a.md", "x"))
+    with pytest.raises(Refused, match="changed since"):
+        bot.skills.undo(made, OWNER)
+    assert (bot.status(made), bot.status(file), bot.file("printer", "a.md")) == (
+        Status.APPLIED,
+        Status.APPLIED,
+        "x\n",
+    )
+    archived = bot.home.skills / ".archive" / "printer-20261130T090007Z"
+    archived.parent.mkdir()
+    bot.path("printer").parent.rename(archived)
+    bot.skills.restore(bot.space, "printer", OWNER)
+    bot.skills.undo(bot.log()[-1].id, OWNER)
+    assert bot.file("printer") is None
 
 
 def test_a_patch_is_undone_after_later_changes_elsewhere(bot: Skilful) -> None:
@@ -519,6 +538,19 @@ def test_a_read_only_file_fails_with_the_reason(bot: Skilful) -> None:
     assert (outcome.status, outcome.reason) == (Status.FAILED, "reason.skill_unwritable")
     assert outcome.values == {"why": "read-only", "mode": "0400"}
     assert bot.file("printer") == PRINTER
+
+
+def test_a_yes_to_a_read_only_file_is_refused_without_its_path(bot: Skilful) -> None:
+    """What a refusal says of itself is kept in the outbox, where no words may be: a skill's name is words."""
+    bot.done("printer", create())
+    id = bot.stage("printer", patch("Wait", "Go"), None)
+    bot.path("printer").chmod(0o400)
+    with pytest.raises(Refused) as refused:
+        bot.skills.approve(id, OWNER)
+    assert (refused.value.key, refused.value.values) == (
+        "reason.skill_unwritable",
+        {"why": "read-only", "mode": "0400"},
+    )
 
 
 def test_there_are_bounds_to_files_and_skills(bot: Skilful) -> None:

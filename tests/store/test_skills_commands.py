@@ -9,9 +9,9 @@ import pytest
 
 from gateway import cli, words
 from gateway.chat import Chat, Person
-from gateway.conversation import commands, skillcard, skilltext
+from gateway.conversation import commands, notices, skillcard
 from gateway.conversation.access import Standing
-from gateway.conversation.cardtext import Decider
+from gateway.conversation.cardtext import Around, Decider
 from gateway.conversation.commands import shapes
 from gateway.conversation.commands.call import Call, Said, Services
 from gateway.core import Core, open_core, services_of
@@ -135,6 +135,31 @@ def test_what_waits_is_listed_shown_and_decided(owner: Owner) -> None:
         owner.says("/skills approve all")
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"operations": '[{"action":"add","content":"x"}]'},
+        {"operations": '[{"action":"batch"}]'},
+        {"operations": '[{"action":"delete"},{"action":"delete"}]'},
+        {"flags": '["flag.of_tomorrow"]'},
+        {"created_at": "yesterday", "expires_at": "", "places": "[1e400]"},
+    ],
+)
+def test_an_odd_row_hides_nothing_and_is_shown_as_far_as_it_can_be(owner: Owner, odd: dict[str, str]) -> None:
+    """A row of another version, whatever it says."""
+    odd_one = owner.bot.stage("printer", create(), None)
+    good = owner.bot.stage("scanner", create(main_file("scanner")), None)
+    with owner.core.db.write() as tx:
+        for column, value in odd.items():
+            tx.execute(f"UPDATE writes SET {column} = ? WHERE id = ?", (value, odd_one))
+    assert owner.says("/skills pending").startswith("Waiting for your yes: 2")
+    owner.says(f"/skills diff {odd_one}")
+    owner.says("/memory log")
+    skillcard.card(owner.bot.row(odd_one), shown_on("telegram"), Around(), "en")
+    owner.says("/skills approve all")
+    assert owner.bot.status(good) is Status.APPLIED
+
+
 def test_all_means_skills_here_and_memory_there(owner: Owner) -> None:
     """Nobody says yes to what the list did not show."""
     memory = Remembering(owner.core.db, owner.core.home, StillClock()).stage(add("Lives in Bergen"))
@@ -203,14 +228,15 @@ def test_the_menu_shows_the_parts(owner: Owner) -> None:
     assert parts == ["list", "show", "pending", "diff", "approve", "reject", "approval"]
 
 
-def test_the_notice_has_its_parts(owner: Owner) -> None:
-    """`💾 Skill 'foo' patched` is made of this; words are cut and escaped."""
+def test_the_notice_names_the_skill(owner: Owner) -> None:
+    """At `verbose` with what changed; words are cut and escaped."""
     owner.bot.done("printer", create())
     write = owner.bot.row(owner.bot.done("printer", patch("2. Wait.", "2. *Wait* " + "x" * 200)))
-    assert skilltext.done(write, "en") == "Skill 'printer' patched"
-    verbose = skilltext.done(write, "en", verbose=True)
-    assert verbose.startswith(r"""Skill 'printer' patched: "2\. Wait\." → "2\. \*Wait\* xxx""")
-    assert verbose.endswith('x…"')
+    on, verbose = (notices.notice([write], verbosity, "en") for verbosity in ("on", "verbose"))
+    assert on is not None and on.text == "💾 Skill 'printer' patched"
+    assert verbose is not None
+    assert verbose.text.startswith(r"""💾 Skill 'printer' patched: "2\. Wait\." → "2\. \*Wait\* xxx""")
+    assert verbose.text.endswith('x…"')
 
 
 # -- on the command line -----------------------------------------------------------------------------------
@@ -322,7 +348,7 @@ def test_a_card_shows_the_diff_the_reason_and_the_buttons(owner: Owner) -> None:
     """The diff shown is the diff applied."""
     owner.bot.done("printer", create())
     id = owner.bot.stage("printer", patch("2. Wait.", "2. *Go*."), None, foreign=("2. *Go*.",))
-    card = skillcard.card(owner.bot.row(id), shown_on("telegram"), "en", elsewhere=True, several=True)
+    card = skillcard.card(owner.bot.row(id), shown_on("telegram"), Around(elsewhere=True, several=True), "en")
     lines = card.text.split("\n")
     assert lines[:2] == [f"🗂 May I change a skill? {id} · patch the skill printer", "For the space owner"]
     assert lines[-4:-2] == [r"\-2\. Wait\.", r"\+2\. \*Go\*\."]
@@ -337,7 +363,7 @@ def test_a_card_shows_the_diff_the_reason_and_the_buttons(owner: Owner) -> None:
 def test_a_card_is_one_message_however_long_the_diff(owner: Owner, platform: str, most: int) -> None:
     """What has no room is counted, and where to see it is said."""
     id = owner.bot.stage("printer", create(main_file("printer", body="*_[]\n    😀\n" * 3000)), None)
-    card = skillcard.card(owner.bot.row(id), shown_on(platform), "en")
+    card = skillcard.card(owner.bot.row(id), shown_on(platform), Around(), "en")
     assert len(card.text.encode("utf-16-le")) // 2 <= most
     assert f"`hikae skills diff {id}` prints all)" in card.text
 

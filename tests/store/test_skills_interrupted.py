@@ -151,6 +151,7 @@ def test_an_undo_that_a_hand_overtook_says_so_and_writes_over_nothing(bot: Skilf
     bot.by_hand("printer", "mine\n")
     bot.skills.finish_interrupted()
     assert (bot.row(id).reason, bot.file("printer")) == ("undo.skill_changed", "mine\n")
+    assert (bot.status(id), bot.said_keys()) == (Status.APPLIED, [])
 
 
 @pytest.mark.processes

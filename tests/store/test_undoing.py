@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from gateway import failpoints
 from gateway.chat import Person
+from gateway.decisions import DecisionEnding
 from gateway.errors import AlreadyDecided, NotAllowed, NotFound, OverBudget, Refused
 from gateway.home import Home
-from gateway.memory import asking, entries, undos
+from gateway.memory import asking, entries, tracing, undos
 from gateway.memory.undos import Effect
-from gateway.memory.writing import DecisionEnding, Memory
+from gateway.memory.writing import Memory
 from gateway.records import Action, Evidence, Operation, Origin, Status, Target, Write
 from gateway.store import choices, textfile, undoing, writes
 from gateway.store.db import Database
@@ -290,6 +291,48 @@ def test_whoever_edits_by_hand_between_ledger_and_file_loses_nothing(bot: Rememb
     assert bot.log()[-1].operations == (add("mine"),)
 
 
+def test_an_undo_that_a_hand_overtook_leaves_the_write_in_force(bot: Remembering) -> None:
+    """All or nothing: what still stands keeps its write, and the command, done again, says what conflicts."""
+    id = bot.memory.propose(bot.proposal(add("a"), add("b"), batch=True)).write
+    assert id is not None
+    card = bot.said_keys()
+    with bot.db.write() as tx:
+        undoing.begin(
+            tx, id, by=OWNER, at=NINE, through=500,
+            before_hash=textfile.sha256(b"a\n\xc2\xa7\nb\n"), after_hash=textfile.sha256(b""),
+        )  # fmt: skip
+    bot.writes_by_hand("a\n§\nB\n")
+    bot.memory.finish_interrupted()
+    assert (bot.file(), bot.status(id), bot.row(id).undone_by) == ("a\n§\nB\n", Status.APPLIED, "")
+    assert bot.said_keys() == card  # nobody is told that it was taken back
+    ((target, entry),) = bot.memory.find(bot.space, "a")
+    assert [row.id for row in bot.memory.trace(bot.space, tracing.entry_id(target, entry)).writes] == [id]
+    with pytest.raises(Refused) as refused:
+        bot.memory.undo(id, OWNER, 500)
+    assert refused.value.key == "undo.changed_by"
+    bot.writes_by_hand("a\n§\nb\n")
+    assert bot.memory.undo(id, OWNER, 501).status is Status.UNDONE
+    assert (bot.file(), bot.row(id).reason) == ("", "")
+
+
+def test_an_undo_that_still_waits_is_not_told_as_done_when_its_command_is_done_again(bot: Remembering) -> None:
+    """After a kill the command comes again; its file is closed to us as before."""
+    id = bot.add("Lives in Bergen")
+    file = bot.home.memory_file("owner", Target.MEMORY)
+    with bot.db.write() as tx:
+        undoing.begin(
+            tx, id, by=OWNER, at=NINE, through=500,
+            before_hash=textfile.sha256(file.read_bytes()), after_hash=textfile.sha256(b""),
+        )  # fmt: skip
+    file.chmod(0o400)
+    with pytest.raises(Refused) as refused:
+        bot.memory.undo(id, OWNER, 500)
+    assert refused.value.key == "undo.waits"
+    file.chmod(0o600)
+    assert bot.memory.undo(id, OWNER, 500).status is Status.UNDONE
+    assert bot.file() == ""
+
+
 def test_a_file_that_is_closed_for_a_while_is_put_back_later(bot: Remembering) -> None:
     """What was promised is kept; nobody has to say it again."""
     id = bot.add("Lives in Bergen")
@@ -351,6 +394,10 @@ def test_noticing_waits_for_nobody(bot: Remembering, home: Home) -> None:
         {"origin": "dream"},
         {"target": "notes"},
         {"flags": "{", "reason_values": "[1]", "operations": "null"},
+        {"operations": "[" * 100_000},
+        {"operations": '[{"action":"create","content":"x"}]'},
+        {"operations": "[]", "created_at": "yesterday", "expires_at": "", "places": "[1e400]"},
+        {"operations": "[]", "created_at": "2026-01-01T00:00:00"},
     ],
 )
 def test_an_odd_row_is_listed_and_nobody_can_approve_it(bot: Remembering, odd: dict[str, str]) -> None:
@@ -361,6 +408,7 @@ def test_an_odd_row_is_listed_and_nobody_can_approve_it(bot: Remembering, odd: d
             tx.execute(f"UPDATE writes SET {column} = ? WHERE id = ?", (value, id))
     with bot.db.read() as rd:
         assert [row.id for row in writes.staged(rd, None)] == [good, id]
+        assert all(row.created_at <= NINE for row in writes.log(rd, None, 9))  # times that can be compared
     decision = bot.memory.approve(id, OWNER)
     assert (decision.ending, decision.reason) == (DecisionEnding.FAILED, "reason.row_unreadable")
     assert bot.memory.approve(good, OWNER).ending is DecisionEnding.APPLIED

@@ -86,9 +86,3 @@ def _without(markdown: str, kind: str) -> str:
 
 def _squeezed(text: str) -> str:
     return re.sub(r"[\s\u2028]+", "", text)
-
-
-def test_likeness_counts_what_is_shared() -> None:
-    """One word of four is other: nearly the same."""
-    assert worddiff.likeness("Lives in the old Oslo", "lives in the new Oslo") > 0.7
-    assert worddiff.likeness("Lives in Oslo", "Owns a tuba") == 0.0

@@ -73,6 +73,11 @@ class Call:
     def is_owner(self) -> bool:
         return self.standing is Standing.OWNER
 
+    @property
+    def covers_all(self) -> bool:
+        """Whether it is about what waits and was decided in every space: for the owner alone, in private."""
+        return self.is_owner and self.private
+
 
 @dataclass(frozen=True, slots=True)
 class Said:

@@ -12,8 +12,8 @@ from enum import StrEnum
 
 from gateway import words
 from gateway.chat import Person
-from gateway.conversation import notices, skilltext
-from gateway.conversation.commands.call import Services
+from gateway.conversation import notices
+from gateway.conversation.commands.call import Call, Said, Services
 from gateway.decisions import DecisionEnding
 from gateway.errors import AlreadyDecided, NotFound, Refused
 from gateway.memory.writing import Memory
@@ -55,6 +55,21 @@ class Result:
     values: Mapping[str, object]
     error: str = ""
     """The name of the error that it is; "" when the write was approved or rejected as asked."""
+
+
+def command(services: Services, call: Call, verdict: Verdict, kind: str = "memory") -> Said:
+    """`/memory approve ID…|all` and its like: all that the command means, each for itself. Raises Refused."""
+    space = None if call.covers_all else call.space.id
+    named = meant(services, call.message, call.words[1:], space, kind)
+    if not named:
+        raise Refused(nothing_waits(kind))
+    results = [decide(services, call.person, verdict, each, call.message.id, space) for each in named]
+    return Said("decisions", {"results": kept_form(results)})
+
+
+def nothing_waits(kind: str) -> str:
+    """What is said where nothing of a kind waits: a key of the catalog."""
+    return "skills.pending_none" if kind == "skill" else "pending.none"
 
 
 def decide(
@@ -142,9 +157,8 @@ def waiting(
 ) -> list[Named]:
     """What waits of a kind or ("") of both, in one space or (None) in all.
 
-    A row that was redrawn since it was last shown is not covered.
-
-    With `tapped`, the write whose card was tapped: only what is on the screen, too, and that one for certain.
+    A row that was redrawn since it was last shown is not covered. With `tapped`, the write whose card was tapped,
+    only what is on the screen counts, and that one for certain.
     """
     with services.db.read() as rd:
         staged = writes.staged(rd, space, kind)
@@ -191,10 +205,9 @@ def line(services: Services, result: Result, language: str) -> str:
     assert write is not None
     reason = notices.reason(write, language) if write.reason else words.text("reason.redrawn", language)
     by = notices.escape(write.decided_by)
-    is_skill = write.kind == "skill"
-    gist = skilltext.gist(write, language) if is_skill else notices.gist(write, language)
-    key = _OF_SKILLS.get(result.key, result.key) if is_skill else result.key
-    return words.text(key, language, **{"id": result.write, "gist": gist, "by": by, "reason": reason})
+    gist = notices.gist(write, language)
+    key = _OF_SKILLS.get(result.key, result.key) if write.kind == "skill" else result.key
+    return words.text(key, language, id=result.write, gist=gist, by=by, reason=reason)
 
 
 _OF_SKILLS: Mapping[str, str] = {

@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 
 from gateway import words
 from gateway.chat import Chat, Person
-from gateway.conversation import cardtext, deciders, ledgertext, notices, skilltext
+from gateway.conversation import cardtext, deciders, ledgertext, notices
 from gateway.conversation.access import is_group
 from gateway.conversation.commands import deciding
 from gateway.conversation.commands.call import Call, Said, Services, View
+from gateway.decisions import DecisionEnding
 from gateway.errors import NotAllowed, NotFound, Refused
 from gateway.memory.tracing import Traced, candidates
 from gateway.records import Action, Outgoing, Role, Space, Status, Write
@@ -91,9 +92,8 @@ def log(services: Services, call: Call) -> Said:
     below = deciding.ids(call.words[1:], which="log.usage") if len(call.words) > 1 else [None]
     if len(below) != 1:
         raise Refused("log.usage")
-    covers_all = call.is_owner and call.private
     services.memory.notice_hand_edits(call.space)
-    return Said("log", {"all": covers_all, "below": below[0]})
+    return Said("log", {"all": call.covers_all, "below": below[0]})
 
 
 def log_text(services: Services, row: Outgoing, language: str) -> str:
@@ -101,11 +101,7 @@ def log_text(services: Services, row: Outgoing, language: str) -> str:
     below = row.values.get("below")
     with services.db.read() as rd:
         space = None if row.values.get("all") else row.space
-        open_only = is_group(people.chat(rd, row.chat), row.chat)
-        return page(
-            services, rd, space, row.chat, language, below=below if isinstance(below, int) else None,
-            with_space=space is None, open_only=open_only,
-        )  # fmt: skip
+        return page(services, rd, space, row.chat, language, below=below if isinstance(below, int) else None)
 
 
 def page(
@@ -117,10 +113,8 @@ def page(
     *,
     below: int | None = None,
     most: int = PAGE,
-    with_space: bool = False,
-    open_only: bool = False,
 ) -> str:
-    """A part of the ledger and of the choices made meanwhile."""
+    """A part of the ledger, of one space or (None) of all, and of the choices made meanwhile."""
     rows = writes.log(rd, space, most + 1, below)
     shown, more = rows[:most], len(rows) > most
     since = shown[-1].created_at if more else None
@@ -130,8 +124,8 @@ def page(
         choices.changes(rd, space, since, until),
         _names(services, rd, chat),
         language,
-        with_space=with_space,
-        open_only=open_only,
+        with_space=space is None,
+        open_only=is_group(people.chat(rd, chat), chat),
         more=more,
     )
 
@@ -153,7 +147,7 @@ def undo(services: Services, call: Call) -> Said:
     ids = deciding.ids(call.words[1:], which="undo.usage") if len(call.words) > 1 else []
     if len(ids) > 1:
         raise Refused("undo.usage")
-    space = None if call.is_owner and call.private else call.space.id
+    space = None if call.covers_all else call.space.id
     write = meant_by_undo(services, call.space, ids[0] if ids else None, call.message.id)
     if not _may(services, call.person, write, space):
         raise NotFound("write.unknown", id=write.id)
@@ -186,8 +180,7 @@ def taken_back_text(services: Services, id: int, language: str) -> str:
     """`↩ 17 taken back: "Lives in Bergen"`"""
     with services.db.read() as rd:
         write = writes.get(rd, id)
-    gist = skilltext.gist(write, language) if write.kind == "skill" else notices.gist(write, language)
-    return words.text("undo.done", language, id=id, gist=gist)
+    return words.text("undo.done", language, id=id, gist=notices.gist(write, language))
 
 
 def _may(services: Services, person: Person, write: Write, space: int | None) -> bool:
@@ -206,13 +199,15 @@ def edit(services: Services, call: Call) -> Said:
         raise Refused("edit.usage")
     if not call.private:
         raise NotAllowed("command.private_only", name="memory edit")
-    space = None if call.is_owner else call.space.id
+    space = None if call.covers_all else call.space.id
     with services.db.read() as rd:
         write = writes.get(rd, ids[0])
     if not _may(services, call.person, write, space):
         raise NotFound("write.unknown", id=write.id)
     if text := (found["text"] or "").strip():
-        services.door(refuse_uneditable(write)).edit(write.id, text, call.person.key)
+        decision = services.door(refuse_uneditable(write)).edit(write.id, text, call.person.key)
+        if decision.ending is not DecisionEnding.EDITED:  # somebody decided at the same moment
+            raise Refused("edit.decided", id=write.id)
         return Said("edited", {"write": write.id})
     if call.message.chat.platform == "terminal":
         raise Refused("edit.usage")
@@ -245,8 +240,7 @@ def said_now_text(services: Services, id: int, language: str) -> str:
     """`17 still waits for your yes and says now: "Lives in Bergen"`"""
     with services.db.read() as rd:
         write = writes.get(rd, id)
-    gist = skilltext.gist(write, language) if write.kind == "skill" else notices.gist(write, language)
-    return words.text("edit.done", language, id=id, gist=gist)
+    return words.text("edit.done", language, id=id, gist=notices.gist(write, language))
 
 
 def _names(services: Services, rd: Reader, chat: Chat) -> ledgertext.Naming:

@@ -35,17 +35,17 @@ def show(services: Services, call: Call) -> Said:
 
 def pending(services: Services, call: Call) -> Said:
     """What waits for a yes: in this space; for the owner in private, in every space."""
-    return Said("pending", {"all": covers_all(services, call)})
+    return Said("pending", {"all": call.covers_all})
 
 
 def approve(services: Services, call: Call) -> Said:
     """Approve the named writes, or all."""
-    return _decide(services, call, deciding.Verdict.APPROVE)
+    return deciding.command(services, call, deciding.Verdict.APPROVE)
 
 
 def reject(services: Services, call: Call) -> Said:
     """Reject the named writes, or all."""
-    return _decide(services, call, deciding.Verdict.REJECT)
+    return deciding.command(services, call, deciding.Verdict.REJECT)
 
 
 def approval(services: Services, call: Call) -> Said:
@@ -116,29 +116,6 @@ _SUBCOMMANDS: Mapping[str, Act] = {
 }
 
 
-# -- deciding --------------------------------------------------------------------------------------------
-
-
-def _decide(services: Services, call: Call, verdict: deciding.Verdict) -> Said:
-    space = None if covers_all(services, call) else call.space.id
-    named = deciding.meant(services, call.message, call.words[1:], space)
-    if not named:
-        raise Refused("pending.none")
-    results = [deciding.decide(services, call.person, verdict, each, call.message.id, space) for each in named]
-    return Said("decisions", {"results": deciding.kept_form(results)})
-
-
-def covers_all(services: Services, call: Call) -> bool:
-    """Only the owner in private sees and decides what waits in every space."""
-    return call.is_owner and not others_read_along(services, call.message.chat)
-
-
-def others_read_along(services: Services, chat: Chat) -> bool:
-    """Whether it is a group: the words of what waits are not for it."""
-    with services.db.read() as rd:
-        return is_group(people.chat(rd, chat), chat)
-
-
 # -- views -----------------------------------------------------------------------------------------------
 
 
@@ -175,6 +152,12 @@ def pending_text(services: Services, row: Outgoing, language: str) -> str:
         return count_only(count, language)
     with_space = any(write.space != row.space for write in staged)
     return notices.pending(staged, count=count, with_space=with_space, language=language)
+
+
+def others_read_along(services: Services, chat: Chat) -> bool:
+    """Whether it is a group: the words of what waits are not for it."""
+    with services.db.read() as rd:
+        return is_group(people.chat(rd, chat), chat)
 
 
 def count_only(count: int, language: str) -> str:

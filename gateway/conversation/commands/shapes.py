@@ -10,10 +10,10 @@ from gateway.chat import CommandOption, CommandSpec
 
 
 def option(
-    name: str, *, required: bool = False, completes: bool = False, choices: tuple[str, ...] = ()
+    name: str, *, said: str = "", required: bool = False, completes: bool = False, choices: tuple[str, ...] = ()
 ) -> CommandOption:
-    """Something that may follow a command."""
-    return CommandOption(name, _said(f"option.{name}"), required, completes, choices)
+    """Something that may follow a command. `said` is its sentence where that is not its name's."""
+    return CommandOption(name, _said(f"option.{said or name}"), required, completes, choices)
 
 
 def spec(
@@ -58,9 +58,9 @@ SHAPES: Mapping[str, CommandSpec] = {
             "skills",
             parts=(
                 part("skills", "list"),
-                part("skills", "show", option("skill", required=True)),
+                part("skills", "show", option("text", said="skill", required=True)),
                 part("skills", "pending"),
-                part("skills", "diff", option("write", required=True, completes=True)),
+                part("skills", "diff", option("ids", said="write", required=True, completes=True)),
                 part("skills", "approve", IDS),
                 part("skills", "reject", IDS),
                 part("skills", "approval", option("value", choices=("on", "off"))),

@@ -39,7 +39,7 @@ def show(services: Services, call: Call) -> Said:
 
 def pending(services: Services, call: Call) -> Said:
     """What waits for a yes: in this space; for the owner in private, in every space."""
-    return Said("skills.pending", {"all": memory.covers_all(services, call)})
+    return Said("skills.pending", {"all": call.covers_all})
 
 
 def diff(services: Services, call: Call) -> Said:
@@ -47,19 +47,19 @@ def diff(services: Services, call: Call) -> Said:
     ids = deciding.ids(call.words[1:], which="skills.which")
     if len(ids) != 1:
         raise Refused("skills.which")
-    space = None if memory.covers_all(services, call) else call.space.id
+    space = None if call.covers_all else call.space.id
     write = write_of(services, ids[0], space)
     return Said("skills.diff", {}, write=write.id)
 
 
 def approve(services: Services, call: Call) -> Said:
     """Approve the named writes, or all that change skills."""
-    return _decide(services, call, deciding.Verdict.APPROVE)
+    return deciding.command(services, call, deciding.Verdict.APPROVE, KIND)
 
 
 def reject(services: Services, call: Call) -> Said:
     """Reject the named writes, or all that change skills."""
-    return _decide(services, call, deciding.Verdict.REJECT)
+    return deciding.command(services, call, deciding.Verdict.REJECT, KIND)
 
 
 def approval(services: Services, call: Call) -> Said:
@@ -108,15 +108,6 @@ def write_of(services: Services, id: int, space: int | None) -> Write:
 def mark(name: str) -> str:
     """Stands for a skill's name where no words may be kept."""
     return hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _decide(services: Services, call: Call, verdict: deciding.Verdict) -> Said:
-    space = None if memory.covers_all(services, call) else call.space.id
-    named = deciding.meant(services, call.message, call.words[1:], space, kind=KIND)
-    if not named:
-        raise Refused("skills.pending_none")
-    results = [deciding.decide(services, call.person, verdict, each, call.message.id, space) for each in named]
-    return Said("decisions", {"results": deciding.kept_form(results)})
 
 
 # -- views -----------------------------------------------------------------------------------------------

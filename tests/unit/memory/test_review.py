@@ -109,6 +109,13 @@ def test_the_instruction_says_what_is_there_and_what_waits() -> None:
     assert "`user` (" in text and "`memory` (" in text
 
 
+def test_the_instruction_leaves_out_what_passes() -> None:
+    """ "We finished step 3 of 5 today" is no fact next week (PI-163)."""
+    text = " ".join(review.instruction(tuple(Target), turns=2).split())
+    assert "Leave out: the obvious, what can be looked up again, raw data and long code, progress, logs" in text
+    assert "Turn relative times into dates, by the time of the message." in text
+
+
 def test_the_instruction_names_only_what_is_on() -> None:
     """And says so when there is nothing yet."""
     text = review.instruction((Target.MEMORY,), turns=1)

@@ -1,0 +1,132 @@
+"""When it is looked whether memory was changed: where a person asks for it, or the model says so."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.conversation import claims
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "remember that I live in Bergen",
+        "Please remember: no meetings on Fridays",
+        "I moved to Bergen. Can you remember that?",
+        "Hi! Keep in mind I'm vegetarian",
+        "don’t forget that I am allergic to nuts",
+        "make a note: the bins go out on Tuesday",
+        "Save this to your memory",
+        "add my birthday, May 3rd, to memory please",
+        "forget that I live in Oslo",
+        "remove the printer from your memory",
+        "ベルゲンに住んでいることを覚えておいて",
+        "覚えてください。猫が二匹います",
+        "電話番号のことは忘れてください",
+        "记住我住在上海",
+        "請記住我不吃肉",
+        "나는 서울에 산다고 기억해 줘",
+        "Recuerda que vivo en Madrid",
+        "Merk dir bitte, dass ich in Kiel wohne",
+        "Souviens-toi que j'habite à Lyon",
+        "Запомни: я живу в Омске",
+    ],
+)
+def test_a_wish_is_heard(said: str) -> None:
+    """In the languages the scan knows."""
+    assert claims.asks(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Do you remember when we talked about tubas?",
+        "remember when we met?",
+        "I remember that film well",
+        "I forgot my keys",
+        "forget it",
+        "What is in your memory?",
+        "How much memory does the server have?",
+        "What do you remember about me?",
+        "覚えていますか",
+        "前に話したことを覚えてる？",
+        "你记住了吗？",
+        "나를 기억해?",
+        "¿Qué recuerdas de mí?",
+        "Weißt du noch, was ich gesagt habe?",
+        "Tu te souviens de moi ?",
+        "Ты помнишь меня?",
+    ],
+)
+def test_what_is_no_wish_is_left_alone(said: str) -> None:
+    """A line too many would be true, but people stop reading those."""
+    assert not claims.asks(said)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I'll remember that.",
+        "I've saved that to my memory!",
+        "Got it, noted.",
+        "**Noted!** Anything else?",
+        "No worries, saved it.",
+        "I have added your birthday to my memory.",
+        "I’ve forgotten it.",
+        "覚えました！",
+        "はい、覚えておきますね。",
+        "记住了。",
+        "好的，我会记住的。",
+        "기억할게요.",
+        "Anotado.",
+        "Lo recordaré.",
+        "Ich habe mir das gemerkt.",
+        "C'est noté !",
+        "Запомнил.",
+    ],
+)
+def test_a_claim_is_heard(answer: str) -> None:
+    """What models say, also where a "no" stands beside it (PI-166)."""
+    assert claims.claims(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I don't know where you live.",
+        "You told me that you live in Bergen.",
+        "I remember that you like tea.",
+        "As noted above, the file is large.",
+        "The variable is stored in memory.",
+        "He saved the cat.",
+        "ベルゲンにお住まいですね。",
+        "你住在上海。",
+        "Das hat er gesagt.",
+    ],
+)
+def test_what_claims_nothing_is_left_alone(answer: str) -> None:
+    """Talk of memory and notes is no claim."""
+    assert not claims.claims(answer)
+
+
+@pytest.mark.parametrize("said", ["Did you note it?", "覚えましたか", "覚えた？", "got it? "])
+def test_who_asks_may_be_told_of_an_earlier_write(said: str) -> None:
+    """ "Yes, I noted that" is an answer there."""
+    assert claims.is_question(said)
+
+
+@given(st.text())
+def test_any_text_can_be_looked_at(text: str) -> None:
+    """Whatever people and models say."""
+    claims.asks(text), claims.claims(text), claims.is_question(text)
+
+
+def test_a_megabyte_costs_nothing() -> None:
+    """Only the beginning and the end are read: every turn ends with this."""
+    began = time.perf_counter()
+    for text in ("save " * 200_000, "记住" * 500_000, "please " * 150_000, "I've noted " * 90_000):
+        claims.asks(text), claims.claims(text)
+
+    assert time.perf_counter() - began < 1
