@@ -213,14 +213,13 @@ def _skill_ground(claimed: Review, past: Past) -> skills_review.SkillGround:
         turn=claimed.turn,
         own=policy.own_words(past.rows, past.whose),
         foreign=policy.foreign_words(new, past.whose),
-        heard=_heard(past),
+        heard=_heard(past, skill_tool.NAME),
         approval_required=past.skills_ask_first,
         card_chat=past.said_in,
     )
 
 
-def _heard(past: Past) -> tuple[str, ...]:
-    """What others said before the reviewed turns, where several talk."""
-    if past.whose is None:
-        return ()
-    return policy.foreign_words([row for row in past.rows if row not in past.new], past.whose)
+def _heard(past: Past, ours: str = "") -> tuple[str, ...]:
+    """Words of others from before the reviewed turns; `ours` is a tool whose results are none."""
+    before = [row for row in past.rows if row not in past.new and (not ours or row.tool_name != ours)]
+    return policy.foreign_words(before, past.whose)

@@ -165,6 +165,7 @@ SENTENCES: Mapping[str, str] = {
     "skills.files": "Further files: {files}",
     "skills.cut": "… ({count} characters more; `hikae skills show` prints all)",
     "skills.diff_cut": "… ({count} characters more; `hikae skills diff {id}` prints all)",
+    "skills.pending_more": "… and {count} more: they are listed as you decide. `hikae skills pending` prints all.",
     "skills.pending_none": "No change of a skill waits for your yes.",
     "skills.commands": "/skills diff ID · /skills approve ID…|all · /skills reject ID…|all",
     "skills.not_a_skill": "Write {id} is about memory. /memory pending shows it.",
@@ -277,6 +278,8 @@ SENTENCES: Mapping[str, str] = {
     "say.queue_full": "That is too much at once: {most} messages are waiting already, and I did not keep this one. "
     "Please send it again when I have answered.",
     "say.edited_late": "I have read this as it was before you changed it. Please say it again if it matters.",
+    "say.owner_joined": "{person} is now an account of yours: it used the code that was made on my machine. "
+    "If that was not you: /pair revoke {person}",
     "say.unreadable": "I can only read text so far: no pictures, voice messages or files. Please write it to me.",
     "say.daily_limit": "You have used your {turns} messages for today. I did not keep this one; please come back tomorrow.",
     "say.daily_limit_one": "You have used your one message for today. I did not keep this one; please come back "
@@ -319,10 +322,10 @@ SENTENCES: Mapping[str, str] = {
     "after:2026-11-01, before:2026-12-01 and role:me|bot|tool narrow it down.",
     "search.none": "Nothing found.",
     "search.found": "Messages found: {count}",
-    "search.in_session": "{count} in this conversation",
-    "search.user": "said",
-    "search.assistant": "I",
-    "search.tool": "tool",
+    "search.in_session": "{count} in one conversation, last on {day}",
+    "search.user": "you",
+    "search.assistant": "hikae",
+    "search.tool": "hikae (tool)",
     "search.ranked": "{matches} matches, ranked among the newest {ranked}.",
     "search.ranked_of_more": "More than {matches} matches, ranked among the newest {ranked}.",
     "search.newest_only": "Only the newest {count} messages were read: signs and short beginnings are in no index.",

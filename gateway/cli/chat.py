@@ -7,7 +7,7 @@ import sys
 import click
 
 from gateway import app, logs
-from gateway.cli import Options, json_option
+from gateway.cli import Options
 from gateway.cli.run import say_start, take_any_text
 
 
@@ -17,7 +17,6 @@ from gateway.cli.run import say_start, take_any_text
 )
 @click.option("--resume", "session", metavar="ID", default="", help="Go on with this session.")
 @click.option("--no-review", is_flag=True, help="Do not review what was said when leaving.")
-@json_option
 @click.pass_obj
 def chat(options: Options, once: str | None, session: str, no_review: bool) -> int:
     """Talk to the bot. Answers are on stdout; `session: ID`, notices and cards on stderr."""

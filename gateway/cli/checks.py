@@ -159,7 +159,7 @@ def _of_the_database(home: Home, chosen: Settings) -> Iterator[Check]:
                 looking.refuse_damaged(rd)
                 yield Check("database", True, f"{home.state_db.stat().st_size:,} bytes")
                 yield from _closed_spaces(rd)
-            yield _telegram(chosen, rd)
+            yield from _platforms(chosen, rd)
             for space in _spaces(rd):
                 for target in Target:
                     yield from _memory_file(home, chosen, rd, space, target)
@@ -174,17 +174,21 @@ def _spaces(rd: Reader | None) -> Sequence[Space]:
 
 def _closed_spaces(rd: Reader) -> Iterator[Check]:
     for space in people.closed_spaces(rd):
-        yield Check("spaces", False, f"{space.name} is closed: nobody uses it any more. Export it or forget it.")
+        yield Check("spaces", True, f"{space.name} is closed: nobody uses it any more; its files are kept.")
 
 
-def _telegram(chosen: Settings, rd: Reader | None) -> Check:
-    variable = chosen.platforms.telegram.token_env
-    source = chosen.secret_source(variable)
-    if not source:
-        return Check("telegram", True, f"off: {variable} is not set")
-    if not chosen.access.owners and not (rd is not None and people.owners(rd)):
-        return Check("telegram", False, "nobody is the bot's owner yet. Get a code: hikae pair code")
-    return Check("telegram", True, f"{variable} is set ({source})")
+def _platforms(chosen: Settings, rd: Reader | None) -> Iterator[Check]:
+    """Each chat platform: off, without an owner, or ready."""
+    owned = bool(chosen.access.owners or (rd is not None and people.owners(rd)))
+    tokens = {"telegram": chosen.platforms.telegram.token_env, "discord": chosen.platforms.discord.token_env}
+    for name, variable in tokens.items():
+        source = chosen.secret_source(variable)
+        if not source:
+            yield Check(name, True, f"off: {variable} is not set")
+        elif not owned:
+            yield Check(name, False, "nobody is the bot's owner yet. Get a code: hikae pair code")
+        else:
+            yield Check(name, True, f"{variable} is set ({source})")
 
 
 def _memory_file(home: Home, chosen: Settings, rd: Reader | None, space: Space, target: Target) -> Iterator[Check]:

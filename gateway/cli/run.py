@@ -84,7 +84,8 @@ def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
         raise ConfigError(
             [
                 "No chat platform has a token, and there is no terminal to talk in. "
-                f"Set TELEGRAM_BOT_TOKEN (environment or {core.home.env_file}), or use `hikae chat`."
+                f"Set TELEGRAM_BOT_TOKEN or DISCORD_BOT_TOKEN (environment or {core.home.env_file}), "
+                "or use `hikae chat`."
             ]
         )
     click.echo("No chat platform is set up: talk here. Ctrl-D ends.", err=True)

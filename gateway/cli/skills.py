@@ -88,19 +88,20 @@ def pending(options: Options, space_name: str | None) -> None:
         emit([_write_as_data(write) for write in staged])
     else:
         several = len({write.space for write in staged}) > 1
-        text = skilltext.pending(staged, with_space=several, language=options.language)
+        text = skilltext.pending(staged, count=len(staged), with_space=several, language=options.language)
         click.echo(from_markdown(text).replace("/skills ", "hikae skills "))
 
 
 @skills.command()
-@click.argument("id", type=int, metavar="ID")
+@click.argument("id", metavar="ID")
 @any_space
 @json_option
 @click.pass_obj
-def diff(options: Options, id: int, space_name: str | None) -> None:
+def diff(options: Options, id: str, space_name: str | None) -> None:
     """What a write changes, whole, line by line."""
     with opened(options) as core:
-        write = commands.write_of(services_for(core), id, _id_of(core, space_name))
+        number = deciding.ids([id], "skills.which")[0]
+        write = commands.write_of(services_for(core), number, _id_of(core, space_name))
     if options.json:
         emit({**_write_as_data(write), "diff": wording.diff(write)})
         return

@@ -103,9 +103,25 @@ class Door:
             if redeemed is Redeemed.WRONG:
                 outbox.put(tx, self._row(message, dedupe, "code_wrong", space))
                 return
+            self._tell_owner(tx, message, dedupe, space)
             outbox.put(tx, self._row(message, dedupe, "code_right", space))
             self.note_chat(tx, message, space, Standing.OWNER)
             firstwords.put(tx, self.access, message.chat, message.person, space, now)
+
+    def _tell_owner(self, tx: Transaction, message: IncomingMessage, dedupe: str, space: Space) -> None:
+        """Whoever owns the bot hears where they are that an account has just become theirs."""
+        others = [key for key in self.access.owners(tx) if key != message.person.key]
+        home = people.home_chat(tx, others)
+        if home is not None and home != message.chat:
+            new = NewOutgoing(
+                dedupe=f"{dedupe}-told",
+                kind="owner_joined",
+                chat=home,
+                space=space.id,
+                created_at=self.clock.now(),
+                values={"person": message.person.key},
+            )
+            outbox.put(tx, new)
 
     def _tell_code(self, message: IncomingMessage) -> None:
         now = self.clock.now()

@@ -20,12 +20,14 @@ def pending_line(write: Write, *, with_space: bool, language: str) -> str:
     return f"{write.id} {auto}{notices.gist(write, language)}{place}"
 
 
-def pending(staged: Sequence[Write], *, with_space: bool, language: str) -> str:
-    """What waits for a yes, oldest first, under the count and over the commands."""
+def pending(staged: Sequence[Write], *, count: int, with_space: bool, language: str) -> str:
+    """What waits for a yes, oldest first, under the count and over the commands. `staged`: the first of `count`."""
     if not staged:
         return words.text("skills.pending_none", language)
-    lines = [words.text("pending.count", language, count=len(staged))]
+    lines = [words.text("pending.count", language, count=count)]
     lines += [pending_line(write, with_space=with_space, language=language) for write in staged]
+    if left := count - len(staged):
+        lines.append(words.text("skills.pending_more", language, count=left))
     return "\n".join((*lines, words.text("skills.commands", language)))
 
 

@@ -169,9 +169,7 @@ class Toolbox:
         return (*policy.foreign_words([self.message], self.whose), *fetched)
 
     def _heard(self) -> tuple[str, ...]:
-        """What other people said earlier where several talk: it is before the model's eyes, too."""
-        if self.whose is None:
-            return ()
+        """Words of others from before this turn: they are before the model's eyes, too."""
         return policy.foreign_words([row for row in self.seen if row.id != self.message.id], self.whose)
 
     def _search(self, call: ToolCall) -> str:

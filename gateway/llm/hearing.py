@@ -80,12 +80,15 @@ def language(text: str) -> str:
 
 
 def own_words(content: str) -> str:
-    """A user message without its time and without what other people say in it (lines that begin with a bar)."""
-    lines = _STAMP.sub("", content).split("\n")
-    return "\n".join(line for line in lines if not _FOREIGN.match(line)).strip()
+    """A user message without its time, its speaker, our name and the lines of others (they begin with a bar)."""
+    lines = [line.strip() for line in _STAMP.sub("", content).split("\n")]
+    own = "\n".join(line for line in lines if not _FOREIGN.match(line)).strip()
+    return _CALLED.sub("", own)
 
 
 _STAMP = re.compile(r"\A\[[^\]\n]{0,40}\d{1,2}:\d{2}[^\]\n]{0,20}\]\s*")
+_CALLED = re.compile(r"\A(?:[^\n:]{1,64}: )?@\w+[\s,:]+")
+"""In a group: who speaks, and the name by which we were called."""
 _FOREIGN = re.compile(r"\| |\|\Z|\((?:words of .*|from a tool:|recalled from .*)\)?\s*\Z")
 
 

@@ -42,7 +42,7 @@ class Proposal:
     """Forwarded, quoted, fetched, recalled and other people's words of the turn (of a review: its turns).
     Results of the memory tool are not among them."""
     heard: tuple[str, ...] = ()
-    """Other people's words from before that turn, where several talk: what comes from them is theirs."""
+    """The same from before that turn: what comes from these words is not the person's."""
     message: int | None = None
     """The user message whose turn it is, or the command."""
     session: str = ""
@@ -284,9 +284,8 @@ def _says_all(doc: Document, operations: Sequence[Operation]) -> bool:
 def _found(proposal: Proposal) -> policy.Found:
     if proposal.origin in (Origin.PERSON, Origin.IMPORT):
         return policy.Found(policy.Rest.OWN, Evidence(proposal.message, proposal.by, ""))
-    content = "\n".join(operation.content for operation in proposal.operations)
-    if proposal.heard:  # where several talk, what is taken away may be somebody else's wish, too
-        content = "\n".join(operation.content or operation.old_text for operation in proposal.operations)
+    # What is taken away may be somebody else's wish, too.
+    content = "\n".join(operation.content or operation.old_text for operation in proposal.operations)
     found = [
         policy.find_evidence(quote, content, proposal.own, proposal.foreign, proposal.message, proposal.heard)
         for quote in proposal.quotes or (None,)

@@ -12,6 +12,9 @@ from gateway.store import textfile, writes
 
 log = logging.getLogger(__name__)
 
+MOST_PENDING = 100
+"""So much of what waits is shown to a review: thousands would fill the model's window, and take long to scan."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileWarning:
@@ -57,9 +60,9 @@ def overlay(files: Files, ground: review.Ground) -> review.Overlay:
 
 
 def pending_texts(files: Files, space: Space) -> tuple[str, ...]:
-    """What waits for a yes, as far as a review's prompt may show it: nothing that anybody doubts."""
+    """What waits for a yes, as far as a review's prompt may show it: nothing that anybody doubts, the newest."""
     with files.db.read() as rd:
-        staged = [write for write in writes.staged(rd, space.id) if write.kind == "memory" and not write.flags]
+        staged = [write for write in writes.staged(rd, space.id, "memory") if not write.flags][-MOST_PENDING:]
     return tuple(
         f"{write.target}: {entries.preview(operation.content)}"
         for write in staged

@@ -46,7 +46,7 @@ from gateway.skills.editing import Skills
 from gateway.skills.proposals import SkillProposal
 from gateway.store import outbox, people, reviews, textfile, undoing, usage, writes
 from gateway.store.db import Database
-from gateway.store.transaction import Reader, Transaction
+from gateway.store.transaction import Transaction
 
 log = logging.getLogger(__name__)
 
@@ -151,7 +151,7 @@ class Memory:
         new = self._row(proposal, judgement, file, doc)
         if new is None:
             return judgement, None
-        if new.status is Status.STAGED and (twin := _twin(tx, new)):
+        if new.status is Status.STAGED and (twin := writes.waiting_twin(tx, new)):
             return judgement, twin
         if new.status is Status.APPROVED:
             textfile.refuse_unwritable(file.path)
@@ -386,12 +386,6 @@ def _reset_row(space: Space, target: Target, file: File, by: str, now: datetime)
         places=(0,) * len(file.doc.texts),
         decided_by=by,
     )
-
-
-def _twin(rd: Reader, new: NewWrite) -> Write | None:
-    """The same proposal, waiting already."""
-    waiting = writes.live_for(rd, new.space, new.target)
-    return next((one for one in waiting if one.operations == new.operations and one.status is Status.STAGED), None)
 
 
 def _sha256(doc: Document) -> str:

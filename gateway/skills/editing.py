@@ -132,7 +132,7 @@ class Skills:
         new = self._row(proposal, judgement)
         if new is None:
             return judgement, None
-        if new.status is Status.STAGED and (twin := _twin(tx, new)):
+        if new.status is Status.STAGED and (twin := writes.waiting_twin(tx, new)):
             return judgement, twin
         if new.status is Status.APPROVED:
             new = self._if_writable(proposal, new)
@@ -281,12 +281,6 @@ def _unborn(proposal: SkillProposal, judgement: Judgement, change: Changed, now:
         base_hash=change.before_hash,
         before=proposals.kept(change.before),
     )
-
-
-def _twin(rd: Reader, new: NewWrite) -> Write | None:
-    """The same proposal, waiting already."""
-    waiting = writes.live_for(rd, new.space, new.target)
-    return next((one for one in waiting if one.operations == new.operations and one.status is Status.STAGED), None)
 
 
 def _deletion(rd: Reader, space: Space, skill: str, fingerprint: str) -> Write | None:

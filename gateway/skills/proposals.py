@@ -129,7 +129,9 @@ def result_of(write: Write) -> str:
 def _found(proposal: SkillProposal) -> policy.Found:
     if proposal.origin in (Origin.PERSON, Origin.IMPORT):
         return policy.Found(policy.Rest.OWN, Evidence(proposal.message, proposal.by, ""))
-    content = proposal.operation.content
+    operation = proposal.operation
+    # What is taken away may be somebody else's wish, too.
+    content = operation.content or operation.old_text or proposal.name
     found = [
         policy.find_evidence(quote, content, proposal.own, proposal.foreign, proposal.message, proposal.heard)
         for quote in proposal.quotes or (None,)

@@ -174,6 +174,21 @@ def live_for(rd: Reader, space: int, target: str, old_text: str = "") -> list[Wr
     ]
 
 
+def waiting_twin(rd: Reader, new: NewWrite) -> Write | None:
+    """The same proposal, waiting already. Compared as text: of thousands that wait not one need be read."""
+    found = _some(
+        rd,
+        """
+        WHERE status = 'staged' AND writes.space = :space AND target = :target AND operations = :operations
+        ORDER BY +writes.id LIMIT 1
+        """,
+        space=new.space,
+        target=new.target,
+        operations=operations_text(new.operations),
+    )
+    return next(iter(found), None)
+
+
 def sources(rd: Reader, space: int, target: str) -> list[Write]:
     """The applied writes of a file or skill, newest first: where what it says came from."""
     return _some(

@@ -150,3 +150,14 @@ async def test_somebody_taken_out_of_the_settings_hears_nothing_of_what_still_wa
 def _waits_for(bot: Bot, person: int) -> bool:
     with bot.core.db.read() as rd:
         return outbox.something_waits(rd, Chat("telegram", str(person)))
+
+
+async def test_the_owner_hears_that_another_account_has_become_theirs(tmp_path: Path) -> None:
+    """A code that somebody else found would otherwise open everything without a word."""
+    async with running_bot(tmp_path) as bot:
+        await bot.says("hello")
+        await bot.says(f"/start {code_of(bot)}", MALLORY)
+
+        told = [text for text in bot.sees() if "is now an account of yours" in text]
+        assert len(told) == 1
+        assert f"/pair revoke telegram:{MALLORY}" in told[0]

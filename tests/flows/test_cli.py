@@ -725,7 +725,7 @@ def test_doctor_finds_a_new_machine_well_and_makes_nothing(machine: Machine) -> 
     ran = machine.hikae("doctor", "--json")
 
     assert [check["check"] for check in ran.json] == [
-        "python", "sqlite", "home", "disk", "settings", "database", "telegram", "redis", "model",
+        "python", "sqlite", "home", "disk", "settings", "database", "telegram", "discord", "redis", "model",
     ]  # fmt: skip
     assert (ran.code, all(check["ok"] for check in ran.json)) == (0, True)
     assert not machine.home.path.exists()

@@ -80,7 +80,7 @@ def test_as_joins_an_account_to_a_person_and_doctor_lists_the_space_it_left(
 
     assert joined.json == {"person": "telegram:666", "space": "owner"}
     assert standing(core, MALLORY) is Standing.OWNER
-    assert "telegram-666 is closed: nobody uses it any more." in machine.hikae("doctor").out
+    assert "telegram-666 is closed: nobody uses it any more; its files are kept." in machine.hikae("doctor").out
 
 
 def test_what_cannot_be_is_refused_and_changes_nothing(machine: Machine) -> None:

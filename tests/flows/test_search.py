@@ -84,7 +84,7 @@ async def test_a_person_searches_without_a_model(tmp_path: Path) -> None:
 
         answer = bot.sees()[-1]
         assert "The *key* is under the blue pot" in answer
-        assert "1 in this conversation" in answer
+        assert "1 in one conversation, last on " in answer
         assert len(bot.server.chats) == asked
         with bot.core.db.read() as rd:
             kept = [row["values"] for row in rd.rows('SELECT "values" FROM outbox')]
@@ -99,11 +99,11 @@ async def test_what_narrows_a_search_is_read_from_it(tmp_path: Path) -> None:
 
         await bot.says("/search pot role:bot")
         assert "a blue pot, yes" in bot.sees()[-1]
-        assert "said: blue pot" not in bot.sees()[-1]
+        assert "you: blue pot" not in bot.sees()[-1]
         await bot.says("/search pot before:2020-01-01")
         assert bot.sees()[-1] == "Nothing found."
         await bot.says(f"/search pot after:{today} role:me")
-        assert "said: blue pot" in bot.sees()[-1]
+        assert "you: blue pot" in bot.sees()[-1]
         await bot.says("/search pot after:noon")
         assert bot.sees()[-1] == "Nothing found."
         await bot.says("/search")

@@ -65,6 +65,7 @@ def test_what_is_asked_often_reads_no_whole_table(db: Database, name: str) -> No
     [
         (lambda tx: undoing.due(tx, "memory"), "writes_undo_due"),
         (lambda tx: writes.live_for(tx, 1, "memory"), "writes_by_status (status=? AND space=?)"),
+        (lambda tx: writes.waiting_twin(tx, given.proposal(tx)), "writes_by_status (status=? AND space=?)"),
     ],
 )
 def test_a_write_reads_only_what_is_open(db: Database, ask: Callable[[Transaction], object], index: str) -> None:

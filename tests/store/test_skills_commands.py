@@ -18,7 +18,7 @@ from gateway.core import Core, open_core, services_of
 from gateway.errors import NotFound, Refused
 from gateway.home import Home
 from gateway.records import Message, Outgoing, Role, Space, Status
-from gateway.store import messages
+from gateway.store import messages, writes
 from tests.store import given
 from tests.store.given import NINE, StillClock
 from tests.store.remembering import Remembering, add
@@ -158,6 +158,21 @@ def test_an_odd_row_hides_nothing_and_is_shown_as_far_as_it_can_be(owner: Owner,
     skillcard.card(owner.bot.row(odd_one), shown_on("telegram"), Around(), "en")
     owner.says("/skills approve all")
     assert owner.bot.status(good) is Status.APPLIED
+
+
+def test_a_long_list_is_cut_and_says_so(owner: Owner) -> None:
+    """Thousands that wait are no reason to send a hundred messages."""
+    with owner.core.db.write() as tx:
+        for number in range(300):
+            new = given.proposal(
+                tx, kind="skill", target=f"skill:s{number}", dedupe=str(number),
+                operations=(create(main_file(f"s{number}")),), space=owner.bot.space.id,
+            )  # fmt: skip
+            writes.born(tx, new)
+    lines = owner.says("/skills pending").split("\n")
+    assert len(lines) == notices.MOST_LISTED + 3
+    assert lines[0] == "Waiting for your yes: 300"
+    assert lines[-2].startswith("… and 260 more")
 
 
 def test_all_means_skills_here_and_memory_there(owner: Owner) -> None:
@@ -302,6 +317,15 @@ def test_every_listing_has_json(owner: Owner, shell: Shell) -> None:
     assert shell.json("approve", str(id))["error"]["kind"] == "AlreadyDecided"
     assert shell.json("show", "scanner")["error"]["kind"] == "NotFound"
     assert shell.json("approval", "on") == {"space": "owner", "approval": True}
+
+
+@pytest.mark.parametrize("id", ["0", "-1", str(10**20), "１７", "17; drop"])
+@pytest.mark.parametrize("command", ["diff", "approve", "reject"])
+def test_a_forged_number_is_refused(shell: Shell, command: str, id: str) -> None:
+    """Whatever somebody types, there is an answer and no traceback."""
+    code, said = shell.hikae(command, "--", id)
+    assert (code, said.count("\n")) == (1, 1)
+    assert said.startswith(("There is no write 0.", "Say which: "))
 
 
 def test_what_a_terminal_would_obey_is_shown_as_a_sign(owner: Owner, shell: Shell) -> None:

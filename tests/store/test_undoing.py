@@ -293,8 +293,8 @@ def test_whoever_edits_by_hand_between_ledger_and_file_loses_nothing(bot: Rememb
 
 def test_an_undo_that_a_hand_overtook_leaves_the_write_in_force(bot: Remembering) -> None:
     """All or nothing: what still stands keeps its write, and the command, done again, says what conflicts."""
-    id = bot.memory.propose(bot.proposal(add("a"), add("b"), batch=True)).write
-    assert id is not None
+    id = bot.stage(add("a"), add("b"), batch=True)
+    bot.memory.approve(id, OWNER)
     card = bot.said_keys()
     with bot.db.write() as tx:
         undoing.begin(

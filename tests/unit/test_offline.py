@@ -512,3 +512,19 @@ def test_it_tidies_away_what_is_said_twice() -> None:
     assert plan.operations == (Operation(Action.REMOVE, "", "likes tea."),)
     tidy = tidying.Basis(Target.MEMORY, plan.change.doc, 100)
     assert tidying.read(offline.answer(tidying.request(tidy)), tidy) == tidying.Nothing()
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (
+            "[2026-11-30 09:00 Mon] Ada: @hikae_bot remember that we meet on Friday",
+            "remember that we meet on Friday",
+        ),
+        ("[2026-11-30 09:00 Mon] @hikae_bot, where do we meet?", "where do we meet?"),
+        ("[2026-11-30 09:00 Mon] ask ada@example.org about it", "ask ada@example.org about it"),
+    ],
+)
+def test_in_a_group_it_hears_what_was_said_to_it(said: str, meant: str) -> None:
+    """Who speaks, and the name it is called by, stand before the words."""
+    assert hearing.own_words(said) == meant

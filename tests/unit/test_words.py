@@ -15,6 +15,7 @@ WITHOUT_WORDS = {
     "skills.commands",
     "skills.line",
     "skills.problem",
+    "search.assistant",
     "card.skill_commands",
     "card.add",
     "card.change",

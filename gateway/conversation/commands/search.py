@@ -94,7 +94,7 @@ def _session_text(services: Services, space: int, each: Mapping[str, object], la
     places = each["hits"]
     assert isinstance(places, Sequence)
     lines = []
-    title = ""
+    title, day = "", ""
     for id, start, end in places:
         with services.db.read() as rd:
             try:
@@ -103,16 +103,18 @@ def _session_text(services: Services, space: int, each: Mapping[str, object], la
             except NotFound:
                 continue
         if message.space == space:
+            day = max(day, f"{message.at.astimezone(zone):%Y-%m-%d}")
             lines.append(_hit_line(message, (start, end), zone, language))
     if not lines:
         return ""
-    count = words.text("search.in_session", language, count=each["matches"])
+    count = words.text("search.in_session", language, count=each["matches"], day=notices.escape(day))
     head = f"*{notices.escape(title)}* · {count}" if title else count
     return "\n".join((head, *lines))
 
 
 def _hit_line(message: Message, place: tuple[int, int], zone: tzinfo, language: str) -> str:
-    who = words.text(f"search.{message.role.value}", language)
+    role = Role.TOOL if message.tool_calls else message.role
+    who = words.text(f"search.{role.value}", language)
     snippet = notices.escape(search_rank.snippet(words_of_message(message), place))
     return f"• {notices.escape(f'{message.at.astimezone(zone):%Y-%m-%d %H:%M}')} {who}: {snippet}"
 

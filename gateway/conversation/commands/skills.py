@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 
 from gateway import words
-from gateway.conversation import skilltext
+from gateway.conversation import notices, skilltext
 from gateway.conversation.commands import deciding, memory
 from gateway.conversation.commands.call import Act, Call, Said, Services, View
 from gateway.errors import NotFound, Refused
@@ -130,11 +130,13 @@ def show_text(services: Services, row: Outgoing, language: str) -> str:
 def pending_text(services: Services, row: Outgoing, language: str) -> str:
     """What waits, oldest first, in every space or this one; where others read along, only how much."""
     with services.db.read() as rd:
-        staged = writes.staged(rd, None if row.values.get("all") else row.space, KIND)
+        space = None if row.values.get("all") else row.space
+        staged = writes.staged(rd, space, KIND, notices.MOST_LISTED)
+        count = writes.count_staged(rd, space, KIND)
     if staged and memory.others_read_along(services, row.chat):
-        return memory.count_only(len(staged), language)
+        return memory.count_only(count, language)
     with_space = any(write.space != row.space for write in staged)
-    return skilltext.pending(staged, with_space=with_space, language=language)
+    return skilltext.pending(staged, count=count, with_space=with_space, language=language)
 
 
 def diff_text(services: Services, row: Outgoing, language: str) -> str:
