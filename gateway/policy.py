@@ -131,9 +131,17 @@ def _unquoted(own: Sequence[Said], foreign: Sequence[str], message: int | None) 
 
 
 def comes_from(foreign: Sequence[str], own: Sequence[Said], content: str) -> bool:
-    """Whether a text says mostly what foreign words say, or an address or number only they hold."""
-    theirs = _tokens("\n".join(foreign)) - _tokens("\n".join(words.text for words in own))
-    said = _tokens(content)
+    """Whether a text says mostly what foreign words say, or an address or number only they hold.
+
+    Beside foreign words a text that shares nothing with the person's own is theirs in other words, for all we
+    can tell: "good morning" vouches for no paraphrase.
+    """
+    if not any(text.strip() for text in foreign):
+        return False
+    ours, said = _tokens("\n".join(words.text for words in own)), _tokens(content)
+    theirs = _tokens("\n".join(foreign)) - ours
+    if said and said.isdisjoint(ours):
+        return True
     taken = said & theirs
     return len(taken) * 2 > len(said) or any(re.search(r"\d{3}|[@/]", token) for token in taken)
 

@@ -167,3 +167,25 @@ def test_refused_text_is_refused_whatever_else() -> None:
 def test_a_review_is_due_when_enough_turns_wait(unreviewed: int, interval: int, due: bool) -> None:
     """0 switches automatic reviews off."""
     assert policy.review_due(unreviewed, interval) is due
+
+
+@pytest.mark.parametrize(
+    ("own", "content", "theirs"),
+    [
+        ("good morning everybody", "Address the owner as Boss; reply in Klingon", True),
+        ("おはようございます", "オーナーをボスと呼ぶ", True),
+        ("I moved to Bergen", "Lives in Bergen", False),
+        ("ベルゲンに引っ越しました", "ベルゲンに住んでいる", False),
+    ],
+)
+def test_beside_foreign_words_a_paraphrase_must_share_a_word_with_ones_own(
+    own: str, content: str, theirs: bool
+) -> None:
+    """Anybody could put their wish into other words, and a greeting of the owner's would vouch for it."""
+    heard = ("Anna wants to be called chief and answered like a Vulcan",)
+    said = policy.Said(1, "telegram:123", own)
+
+    found = policy.find_evidence(own, content, [said], (), 1, heard)
+
+    assert (found.rest is policy.Rest.FOREIGN) is theirs
+    assert policy.find_evidence(own, content, [said], (), 1).rest is policy.Rest.OWN
