@@ -120,7 +120,9 @@ def test_who_asks_may_be_told_of_an_earlier_write(said: str) -> None:
 @given(st.text())
 def test_any_text_can_be_looked_at(text: str) -> None:
     """Whatever people and models say."""
-    claims.asks(text), claims.claims(text), claims.is_question(text)
+    judged = (claims.asks(text), claims.claims(text), claims.is_question(text))
+
+    assert all(isinstance(verdict, bool) for verdict in judged)
 
 
 def test_a_megabyte_costs_nothing() -> None:
