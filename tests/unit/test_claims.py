@@ -1,6 +1,5 @@
 """When it is looked whether memory was changed: where a person asks for it, or the model says so."""
 
-import time
 
 import pytest
 from hypothesis import given
@@ -125,10 +124,9 @@ def test_any_text_can_be_looked_at(text: str) -> None:
     assert all(isinstance(verdict, bool) for verdict in judged)
 
 
-def test_a_megabyte_costs_nothing() -> None:
-    """Only the beginning and the end are read: every turn ends with this."""
-    began = time.perf_counter()
-    for text in ("save " * 200_000, "记住" * 500_000, "please " * 150_000, "I've noted " * 90_000):
-        claims.asks(text), claims.claims(text)
+def test_of_a_megabyte_only_the_beginning_and_the_end_are_read() -> None:
+    """Every turn ends with this, so it must not grow with what was said."""
+    padding = "a word that says nothing. " * 40_000
 
-    assert time.perf_counter() - began < 1
+    assert claims.claims("I have noted that. " + padding)
+    assert not claims.claims(padding + "I have noted that. " + padding)
