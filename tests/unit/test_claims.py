@@ -1,6 +1,5 @@
 """When it is looked whether memory was changed: where a person asks for it, or the model says so."""
 
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
