@@ -1,0 +1,104 @@
+"""`hikae backup`: copies of everything, and taking one back. The work is `memory.backup` and `memory.restoring`."""
+
+import click
+
+from gateway import settings, words
+from gateway.cli import Group, Options, confirmed, emit, json_option
+from gateway.cli.opened import clock_time, columns, iso, opened
+from gateway.clock import SystemClock
+from gateway.memory import backup as copies
+from gateway.memory.backup import Backup
+
+backup = Group("backup", help="Copies of everything that is kept.")
+
+
+@backup.command()
+@json_option
+@click.pass_obj
+def create(options: Options) -> None:
+    """Copy everything but tokens and logs into backups/, while the bot runs."""
+    with opened(options) as core:
+        made = copies.create(core.db, core.home, core.clock, core.loaded.settings.backups.keep)
+    if options.json:
+        emit(_as_data(made))
+    else:
+        click.echo(words.text("backup.created", options.language, name=made.name, size=_size(made.bytes)))
+
+
+@backup.command("list")
+@json_option
+@click.pass_obj
+def list_(options: Options) -> None:
+    """The copies that are there, oldest first."""
+    found = copies.listed(options.home)
+    if options.json:
+        emit([_as_data(one) for one in found])
+    elif not found:
+        click.echo(words.text("backup.none", options.language))
+    else:
+        zone = settings.load(options.home).settings.zone()
+        for line in columns([(one.name, _size(one.bytes), clock_time(one.at, zone)) for one in found]):
+            click.echo(line)
+
+
+@backup.command()
+@click.argument("name", metavar="NAME")
+@json_option
+@click.pass_obj
+def verify(options: Options, name: str) -> None:
+    """Restore a copy for a try, beside everything, and say whether it is whole."""
+    chosen = copies.found(options.home, name)
+    found = copies.verify(options.home, chosen, SystemClock())
+    if options.json:
+        emit({**_as_data(chosen), "files": found.files, "spaces": found.spaces, "whole": True})
+    else:
+        click.echo(words.text("backup.whole", options.language, name=chosen.name, count=found.files))
+
+
+@backup.command()
+@click.argument("name", metavar="NAME|FOLDER")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@json_option
+@click.pass_obj
+def restore(options: Options, name: str, yes: bool) -> None:
+    """Go back to a copy, without what was forgotten since. Stop the bot first.
+
+    What is there now becomes a copy itself.
+    """
+    from gateway.memory import restoring
+
+    chosen = copies.found(options.home, name)
+    wanted = settings.load(options.home).settings
+    language = wanted.display.language
+    there = options.home.state_db.exists()
+    asked = "backup.ask" if there else "backup.ask_new"
+    at = clock_time(chosen.at, wanted.zone())
+    if not confirmed(words.text(asked, language, name=chosen.name, at=at), yes=yes):
+        raise click.Abort
+    done = restoring.restore(options.home, chosen, SystemClock(), wanted)
+    if options.json:
+        emit({
+            "restored": done.name,
+            "before": done.before or None,
+            "erased_again": done.replayed,
+            "left": list(done.kept),
+        })  # fmt: skip
+        return
+    click.echo(words.text("backup.restored", language, name=done.name, at=at))
+    if done.before:
+        click.echo(words.text("backup.before", language, name=done.before))
+        click.echo(words.text("backup.replayed", language, count=done.replayed))
+    else:
+        click.echo(words.text("backup.no_marks", language))
+    for file in done.kept:
+        click.echo(words.text("backup.file_left", language, file=file))
+
+
+def _as_data(one: Backup) -> dict[str, object]:
+    return {"name": one.name, "at": iso(one.at), "bytes": one.bytes}
+
+
+def _size(count: int) -> str:
+    if count >= 1_000_000:
+        return f"{count / 1_000_000:.1f} MB"
+    return f"{max(count // 1000, 1)} kB"

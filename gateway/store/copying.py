@@ -1,0 +1,123 @@
+"""Whole copies of a home's words: the database by SQLite's own backup, files one by one.
+
+A copy is made beside its place and renamed when it is complete. Which files belong to one is `memory.backup`.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from gateway.store import migrating, textfile
+from gateway.store.filetrouble import Unreadable, Unwritable, trouble
+from gateway.store.opening import translated
+from gateway.store.transaction import Reader
+
+_PART = 1 << 20
+
+
+def copy_database(rd: Reader, to: Path) -> None:
+    """The database as this snapshot sees it, whatever is written meanwhile."""
+    with _in_words(to):
+        migrating.copy(rd.connection, to)
+
+
+def copy_database_file(path: Path, to: Path) -> None:
+    """A database that nobody uses. Raises Unusable where it is damaged."""
+    address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    with _in_words(path), translated():
+        source = sqlite3.connect(address, uri=True)  # noqa: TID251 - read only
+        with contextlib.closing(source):
+            migrating.copy(source, to)
+
+
+def copy_file(path: Path, to: Path) -> None:
+    """One file, with its mode."""
+    textfile.replace(to, textfile.read(path))
+    with _in_words(to):
+        to.chmod(path.stat().st_mode & 0o777)
+
+
+def move(path: Path, to: Path) -> None:
+    """Take a file to where none is, on the same disk."""
+    with _in_words(to):
+        to.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.replace(path, to)
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """The regular files in a folder and below it, in order; no links, no half-written copies."""
+    for path in sorted(folder.rglob("*")):
+        half_written = path.name.startswith(".") and path.name.endswith(".tmp")
+        if path.is_file() and not path.is_symlink() and not half_written:
+            yield path
+
+
+def sha256_of(path: Path) -> str:
+    """Of a file of any length. Raises Unreadable."""
+    found = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while part := file.read(_PART):
+                found.update(part)
+    except OSError as error:
+        raise trouble(Unreadable, "file.unreadable", path, error) from error
+    return found.hexdigest()
+
+
+def size_of(folder: Path) -> int:
+    """How many bytes the files of a folder have."""
+    return sum(path.stat().st_size for path in files_below(folder))
+
+
+def make_folder(path: Path) -> None:
+    """An empty folder for us alone; what was there goes."""
+    remove_folder(path)
+    with _in_words(path):
+        path.mkdir(parents=True, mode=0o700)
+
+
+def remove_folder(path: Path) -> None:
+    """Delete a folder with all that is in it, overwritten; a link goes, not what it points at."""
+    with _in_words(path):
+        if path.is_symlink():
+            path.unlink()
+        elif path.is_dir():
+            for file in sorted(path.rglob("*")):
+                if file.is_file() and not file.is_symlink():
+                    textfile.remove(file)
+            shutil.rmtree(path)
+        else:
+            textfile.remove(path)
+
+
+def put_in_place(path: Path, to: Path) -> None:
+    """Give a finished file or folder its name; what had it goes. May be repeated after a kill."""
+    with _in_words(to):
+        if not path.exists():
+            return  # it is there already
+        if path.is_dir() and to.exists():
+            # Nobody finds neither: what was there goes after the new one has its name.
+            old = to.with_name(f".{to.name}.old.part")
+            remove_folder(old)
+            os.replace(to, old)
+            os.replace(path, to)
+            remove_folder(old)
+        else:
+            os.replace(path, to)
+        handle = os.open(to.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextlib.contextmanager
+def _in_words(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise trouble(Unwritable, "file.unwritable", path, error) from error
