@@ -1,0 +1,343 @@
+"""Compression: a session that has grown long goes on with a summary of its middle.
+
+After an answer was committed, when the model says that a request is too long, or because somebody asked. First the
+flush (`flushing`), then the summary is thought, and one commit puts it in the place of the middle, freezes the
+prompt anew and makes the turns that no review has seen due. Who compresses holds the session's lock. A kill before
+that commit leaves the session as it was, after it nothing is left to do. Where it is cut and what is taken is
+`shortening`.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from gateway import failpoints, policy
+from gateway.conversation import longpast, shortening
+from gateway.conversation.commands.call import Said
+from gateway.conversation.committing import surely, to_its_end
+from gateway.conversation.flushing import Flusher
+from gateway.conversation.freezing import Freezer
+from gateway.conversation.longpast import Changed, Past
+from gateway.conversation.shortening import Cut, Effort, Unfit
+from gateway.errors import ModelFull, ModelRefused, Refused, StoreBusy, TryLater
+from gateway.home import Home
+from gateway.jobs import ReviewJob
+from gateway.ports import Clock, Model, ModelAnswer, ModelRequest
+from gateway.records import Message, NewOutgoing, Summary
+from gateway.settings import Settings
+from gateway.store import messages, outbox, reviews, sessions, summaries, textfile, usage
+from gateway.store.db import Database
+from gateway.store.transaction import Transaction
+
+log = logging.getLogger(__name__)
+
+WORTH = 0.2
+"""How much of a session must go, that it is compressed unasked: else each of its next turns would do it again."""
+TURNS_OF_PEACE = 8
+"""After a compression that failed, or did not help, so many turns are answered before the next one."""
+NEARLY_FULL = 0.9
+CHANGED_AFTER_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A compression that was thought and waits for its commit. Sizes are in tokens, as far as they are known."""
+
+    past: Past
+    summary: Summary
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Compressor:
+    """Compresses sessions. `summariser` may be the chat's own model."""
+
+    db: Database
+    home: Home
+    settings: Settings
+    flusher: Flusher
+    freezer: Freezer
+    summariser: Model
+    clock: Clock
+    said: Callable[[], None]
+    """Called when something new lies in the outbox."""
+    ring: Callable[[ReviewJob], Awaitable[None]]
+
+    # -- when ------------------------------------------------------------------------------------------
+
+    async def after_turn(self, session: str, answer: ModelAnswer, asked: Callable[[], ModelRequest]) -> None:
+        """Compress a session whose turn has just been answered, if it has come to the threshold.
+
+        `asked` is what was sent, for models that do not say what it cost.
+        """
+        if not self.settings.compression.enabled:
+            return
+        size = answer.tokens.input + answer.tokens.output
+        size = size or shortening.size(asked()) + shortening.tokens(answer.text)
+        if size < self._window * self.settings.compression.threshold:
+            return
+        with ExitStack() as held:
+            if await to_its_end(self._take_lock, session, held):  # else another process answers in it
+                past = await asyncio.to_thread(self._read_if_due, session)
+                if past is not None:
+                    await self._by_itself(past, size)
+        self.said()
+
+    async def _by_itself(self, past: Past, size: int) -> None:
+        found = self._cut(past)
+        if found is None or found.tokens < past.size * WORTH:
+            if size >= self._window * NEARLY_FULL:
+                await surely(self._say, past, "too_long", f"too-long-{past.session.id}")
+            return
+        try:
+            async with self._paying(past):
+                await self.flusher.flush(past)
+                text = await self._summary(past, found)
+            if not isinstance(text, Unfit):
+                await self._finish(self._ready(past, found, text, size))
+                return
+            log.warning("compression.unfit", extra={"reason": text.value})
+        except Changed:
+            return
+        except (TryLater, ModelRefused) as trouble:
+            log.warning("compression.put_off", extra={"error": type(trouble).__name__})
+        await surely(self._put_off, past)
+
+    async def in_turn(self, session: str, turn: int, effort: Effort) -> bool:
+        """Compress a session whose turn does not fit into the model's window; its lock is held by the turn.
+
+        False: there is nothing to take out. Raises ModelBusy and ModelRefused from the flush, StoreBusy when the
+        session was changed meanwhile.
+        """
+        if not self.settings.compression.enabled:
+            return False
+        past = await asyncio.to_thread(self._read, session, turn)
+        found = self._cut_to_fit(past, effort) if past is not None else None
+        if past is None or found is None:
+            return False
+        try:
+            async with self._paying(past):
+                await self.flusher.flush(past)
+                text = await self._summary(past, found)
+            if isinstance(text, Unfit):
+                log.warning("compression.unfit", extra={"reason": text.value})
+                text = await asyncio.to_thread(self._in_short, past, found)
+            await self._finish(self._ready(past, found, text, past.size))
+        except Changed:
+            raise StoreBusy(
+                "the session was changed while it was compressed", after=CHANGED_AFTER_SECONDS
+            ) from None
+        return True
+
+    def _in_short(self, past: Past, found: Cut) -> str:
+        """A turn must be answered, and nothing is lost: the person's own words stand for the middle, shortened."""
+        earlier = past.summary.text if past.summary else ""
+        most = shortening.most_of_summary(found.tokens, self._room(past))
+        return shortening.in_short(_gone(past, found), earlier, past.whose, most)
+
+    async def asked(self, session: str, held: ExitStack) -> Said:
+        """`/compress`: what to answer, and the commit that comes with the answer, with the lock in `held`."""
+        if not await to_its_end(self._take_lock, session, held):
+            return Said("compress.busy")
+        past = await asyncio.to_thread(self._read, session)
+        found = self._cut(past) if past is not None else None
+        if past is None or found is None:
+            return Said("compress.nothing")
+        try:
+            async with self._paying(past):
+                await self.flusher.flush(past)
+                text = await self._summary(past, found)
+        except Changed:
+            return Said("compress.changed")
+        except (TryLater, ModelRefused) as trouble:
+            log.warning("compression.put_off", extra={"error": type(trouble).__name__})
+            text = Unfit.FAILED
+        if isinstance(text, Unfit):
+            return Said(f"compress.{text.value}")
+        ready = self._ready(past, found, text, await asyncio.to_thread(self._known_size, past))
+        return Said(
+            "compress.done",
+            {"before": f"{ready.before:,}", "after": f"{ready.after:,}"},
+            commit=partial(self._commit_asked, ready=ready),
+            ring=ReviewJob(session, past.finished, 0),
+        )
+
+    async def _finish(self, ready: Ready) -> None:
+        """Commit a compression and tell of it."""
+        due = await surely(self._commit_and_tell, ready)
+        failpoints.reach("compression.committed")
+        self.said()
+        if due is not None:
+            await self.ring(due)
+
+    @property
+    def _window(self) -> int:
+        return self.settings.model.context_window
+
+    def _take_lock(self, session: str, held: ExitStack) -> bool:
+        lock = textfile.try_lock(self.home.session_lock(session))
+        if lock is not None:
+            held.callback(lock.discard)
+        return lock is not None
+
+    # -- reading ---------------------------------------------------------------------------------------
+
+    def _read_if_due(self, session: str) -> Past | None:
+        with self.db.read() as rd:
+            if summaries.waits(rd, session, sessions.last_finished_turn(rd, session)):
+                return None
+            return longpast.read(rd, self.settings, session)
+
+    def _read(self, session: str, turn: int | None = None) -> Past | None:
+        with self.db.read() as rd:
+            return longpast.read(rd, self.settings, session, turn)
+
+    def _cut(self, past: Past, effort: Effort = Effort.USUAL) -> Cut | None:
+        return shortening.cut(past.rows, past.summary, self._room(past), effort)
+
+    def _cut_to_fit(self, past: Past, effort: Effort) -> Cut | None:
+        """The same for what did not fit: the model's window is smaller than it, whatever the settings say."""
+        room = self._room(past, min(self._window, past.size))
+        usual = shortening.cut(past.rows, past.summary, room) if effort is Effort.USUAL else None
+        return usual or shortening.cut(past.rows, past.summary, room, Effort.UTMOST)
+
+    def _room(self, past: Past, window: int = 0) -> int:
+        fixed = shortening.tokens(past.session.system_prompt) + shortening.tokens(past.session.tools)
+        return shortening.room(window or self._window, self.settings.compression.threshold, fixed)
+
+    def _known_size(self, past: Past) -> int:
+        """What the model counted at its last call under this prompt, else about as much as it is."""
+        with self.db.read() as rd:
+            return usage.newest_size(rd, past.session.id, past.session.frozen_at) or past.size
+
+    # -- the summary -----------------------------------------------------------------------------------
+
+    async def _summary(self, past: Past, found: Cut) -> str | Unfit:
+        """The text for the middle, or why there is none."""
+        most = shortening.most_of_summary(found.tokens, self._room(past))
+        text = past.summary.text if past.summary else ""
+        replaced = found.tokens + shortening.tokens(text)
+        try:
+            for part in shortening.parts(_gone(past, found), self._window // 2):
+                taken = await self._told(past, text, part, most)
+                if isinstance(taken, Unfit):
+                    return taken
+                text = taken
+        except (TryLater, ModelRefused) as trouble:
+            log.warning("compression.no_summary", extra={"error": type(trouble).__name__})
+            return Unfit.FAILED
+        failpoints.reach("compression.summarised")
+        return text if shortening.tokens(text) <= replaced * shortening.MOST_OF_REPLACED else Unfit.BIGGER
+
+    async def _told(
+        self, past: Past, earlier: str, rows: Sequence[Message], most: int, *, bare: bool = False
+    ) -> str | Unfit:
+        """What these rows come to, with what came before; in parts where the model has no room for them."""
+        try:
+            request = shortening.summary_request(earlier, rows, most, bare=bare)
+            answer = await self.summariser.think(request)
+        except ModelFull:
+            half = shortening.halves(rows)
+            if half is None and bare:
+                raise
+            if half is None:
+                return await self._told(past, earlier, rows, most, bare=True)
+            first = await self._told(past, earlier, half[0], most, bare=bare)
+            return first if isinstance(first, Unfit) else await self._told(past, first, half[1], most, bare=bare)
+        past.pay("compression", self.summariser, answer, self.clock.now())
+        return await asyncio.to_thread(shortening.taken, answer)
+
+    def _ready(self, past: Past, found: Cut, text: str, size: int) -> Ready:
+        gone = _gone(past, found)
+        ids = [row.id for row in gone] + ([past.summary.first, past.summary.last] if past.summary else [])
+        summary = Summary(found.head, found.tail, min(ids), max(ids), text)
+        kept = [row for row in past.rows if row not in gone]
+        after = shortening.size(past.request(kept, summary))
+        return Ready(past, summary, size, min(size, after * size // max(1, past.size)))
+
+    # -- committing ------------------------------------------------------------------------------------
+
+    def _commit_and_tell(self, ready: Ready) -> ReviewJob | None:
+        past, now = ready.past, self.clock.now()
+        still_long = ready.after >= self._window * self.settings.compression.threshold
+        with self.db.write() as tx:
+            due = self._commit(tx, ready, now)
+            if still_long:
+                summaries.wait(tx, past.session.id, past.finished + TURNS_OF_PEACE)
+            dedupe = f"compressed-{past.session.id}-{past.session.generation}"
+            self._put(tx, past, "compressed_still_long" if still_long else "compressed", dedupe, now)
+        return due
+
+    def _commit_asked(self, tx: Transaction, ready: Ready) -> None:
+        try:
+            self._commit(tx, ready, self.clock.now())
+        except Changed:
+            raise Refused("compress.changed") from None
+
+    def _commit(self, tx: Transaction, ready: Ready, now: datetime) -> ReviewJob | None:
+        """Put the summary in its place. Raises Changed when the session is not as it was read any more."""
+        past, id = ready.past, ready.past.session.id
+        if not longpast.is_as_read(tx, past):
+            raise Changed
+        self.freezer.refreeze(tx, past.session, now)
+        generation = past.session.generation + 1
+        summaries.keep(tx, id, generation, ready.summary, now)
+        # Of a turn that is not answered yet nothing was sent under the former prompt that it could go on from.
+        messages.send_under(tx, id, past.finished + 1, generation)
+        due = self._review_due(tx, past, now)
+        summaries.drop_former(tx, id)
+        log.info("session.compressed", extra={"before": ready.before, "after": ready.after})
+        return due
+
+    def _review_due(self, tx: Transaction, past: Past, now: datetime) -> ReviewJob | None:
+        memory, enabled = self.settings.memory, self.settings.auxiliary.background_review.enabled
+        span = sessions.unreviewed(tx, past.session.id)
+        if span is None or not policy.reviews_are_automatic(memory.nudge_interval, enabled):
+            return None
+        first, last = span
+        due = reviews.make_due(tx, past.session.id, past.space.id, last, first, "compression", now)
+        return ReviewJob(past.session.id, last, 0) if due else None
+
+    def _put_off(self, past: Past) -> None:
+        """Leave a session as it is for some turns, and say so once."""
+        now, session = self.clock.now(), past.session
+        with self.db.write() as tx:
+            if not longpast.is_as_read(tx, past):
+                return
+            summaries.wait(tx, session.id, past.finished + TURNS_OF_PEACE)
+            self._put(tx, past, "not_compressed", f"not-compressed-{session.id}-{session.generation}", now)
+
+    @asynccontextmanager
+    async def _paying(self, past: Past) -> AsyncIterator[None]:
+        """Whatever comes of it, what was paid counts."""
+        try:
+            yield
+        except (Changed, TryLater, ModelRefused):
+            await surely(self._note_paid, past)
+            raise
+        await surely(self._note_paid, past)
+
+    def _note_paid(self, past: Past) -> None:
+        with self.db.write() as tx:
+            for one in past.paid:
+                usage.add(tx, one)
+        past.paid.clear()
+
+    def _say(self, past: Past, kind: str, dedupe: str) -> None:
+        with self.db.write() as tx:
+            self._put(tx, past, kind, dedupe, self.clock.now())
+
+    def _put(self, tx: Transaction, past: Past, kind: str, dedupe: str, now: datetime) -> None:
+        if past.chat is None:
+            return
+        outbox.put(tx, NewOutgoing(dedupe=dedupe, kind=kind, chat=past.chat, space=past.space.id, created_at=now))
+
+
+def _gone(past: Past, found: Cut) -> list[Message]:
+    """The rows that a cut takes out, oldest first."""
+    return [row for row in past.rows if found.head < row.turn < found.tail]
