@@ -2,11 +2,12 @@
 
 import sys
 
-from gateway import cli
+from gateway import cli, lifeline
 
 
 def main() -> None:
     """The `hikae` script."""
+    lifeline.leave_no_core()
     sys.exit(cli.main())
 
 

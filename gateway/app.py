@@ -11,16 +11,21 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway import broker, health, llm, rq_queue, worker_process
 from gateway.chat import Chat
 from gateway.conversation import commands, ending
+from gateway.conversation.compressing import Compressor
 from gateway.conversation.delivery import Delivery
+from gateway.conversation.erasing import Eraser
+from gateway.conversation.flushing import Flusher
+from gateway.conversation.freezing import Freezer
 from gateway.conversation.intake import Intake
 from gateway.conversation.lanes import Lanes, kind_of
 from gateway.conversation.rendering import Renderer
 from gateway.conversation.router import Router
+from gateway.conversation.titling import Titler
 from gateway.conversation.turn import Turns
 from gateway.core import Core as Core
 from gateway.core import open_core as open_core
@@ -28,6 +33,7 @@ from gateway.core import services_of as services_of
 from gateway.errors import ConfigError, GatewayError, NotFound, Refused, TryLater
 from gateway.housekeeping import Housekeeping
 from gateway.jobs import Job
+from gateway.memory import incognito
 from gateway.platforms.gates import TELEGRAM_RATES, Rates
 from gateway.platforms.terminal import TerminalPlatform
 from gateway.ports import JobQueue, Model, Platform
@@ -66,6 +72,11 @@ class Gateway:
     def __post_init__(self) -> None:
         core = self.core
         services = services_of(core, self.model.name)
+        # The offline model has no titles to give.
+        names = core.loaded.settings.chat_model().provider != "offline"
+        self.titler = Titler(core.db, self.model, core.clock, names)
+        own = core.loaded.settings.compression_model()
+        self.summariser = self.model if own is None else llm.build(own)
         access, freezer = services.access, services.freezer
         self.delivery = Delivery(core.db, self.platforms, Renderer(services), core.clock)
         turns = Turns(
@@ -80,8 +91,12 @@ class Gateway:
             typing=self._typing,
             said=self.delivery.wake,
             ring=self._ring,
+            answered=self.titler.answered,
+            compressor=self._compressor(freezer),
+            hears=self._hears,
         )
-        router = Router(services, turns, self.delivery.wake, self._ring)
+        self.eraser = Eraser(replace(core.forgetting, said=self.delivery.wake))
+        router = Router(services, turns, self.delivery.wake, self._ring, self.eraser.wake)
         self.lanes = router.lanes = Lanes(router.next_waiting, router.handle, router.give_up)
         self.intake = Intake(
             core.db, core.loaded.settings, access, self.lanes, core.clock, self.delivery.wake, turns.begin_at_once
@@ -93,6 +108,22 @@ class Gateway:
             self.queue,
             core.clock,
             self.delivery.wake,
+            core.home,
+            self.eraser.forgetting,
+        )
+
+    def _compressor(self, freezer: Freezer) -> Compressor:
+        core, settings, said = self.core, self.core.loaded.settings, self.delivery.wake
+        return Compressor(
+            db=core.db,
+            home=core.home,
+            settings=settings,
+            flusher=Flusher(core.db, settings, core.memory, self.model, core.clock, said),
+            freezer=freezer,
+            summariser=self.summariser,
+            clock=core.clock,
+            said=said,
+            ring=self._ring,
         )
 
     @asynccontextmanager
@@ -103,7 +134,8 @@ class Gateway:
         await asyncio.to_thread(self.housekeeping.recover)
         keeping = (self.housekeeping.run, self._listen, self._report) if self.holds_home else ()
         async with _said_plainly(), asyncio.TaskGroup() as group:
-            background = [group.create_task(part()) for part in (self.lanes.run, self.delivery.run, *keeping)]
+            parts = (self.lanes.run, self.delivery.run, self.titler.run, self.eraser.run, *keeping)
+            background = [group.create_task(part()) for part in parts]
             try:
                 for chat, role in await asyncio.to_thread(self._waiting):
                     self.lanes.take_up(chat, kind_of(role))
@@ -116,12 +148,14 @@ class Gateway:
                 for task in background:
                     task.cancel()
                 await self.model.close()
+                await self.summariser.close()
                 for platform in self.platforms.values():
                     await platform.close()
 
     async def settled(self) -> None:
         """Wait until everything set going has been answered and said."""
         await self.lanes.until_quiet()
+        await self.eraser.until_quiet()
         await self.delivery.until_quiet()
 
     async def receive(self, ready: Ready) -> list[str]:
@@ -148,6 +182,10 @@ class Gateway:
         platform = self.platforms.get(chat.platform)
         if platform is not None:
             await platform.typing(chat)
+
+    def _hears(self, chat: Chat) -> bool:
+        platform = self.platforms.get(chat.platform)
+        return platform is None or platform.health().caught_up
 
     async def _ring(self, job: Job) -> None:
         await asyncio.to_thread(self.queue.put, job)
@@ -261,6 +299,8 @@ async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = F
             if not stopped:
                 await gateway.settled()
         session = await asyncio.to_thread(_session_of, core, terminal, chat)
+        if session:
+            session = await asyncio.to_thread(_without_incognito, core, session)
         return Talked(session, stopped=stopped, all_kept=platform.lost is None)
     finally:
         if alive is not None:
@@ -345,7 +385,7 @@ def check_resumable(core: Core, session_id: str) -> None:
     """Raises NotFound for a session that is not the owner's: resuming never crosses people."""
     with core.db.read() as rd:
         session = sessions.get(rd, session_id)
-        if people.space(rd, session.space).kind != "owner":
+        if people.space(rd, session.space).kind != "owner" or session.incognito:
             raise NotFound("session.unknown", id=session_id)
 
 
@@ -403,6 +443,16 @@ def _stop_signal() -> "asyncio.Task[object]":
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     return asyncio.create_task(stop.wait())
+
+
+def _without_incognito(core: Core, session: str) -> str:
+    """The session, to be named at the end; "" for an incognito one: with its terminal it ends, and is gone."""
+    with core.db.write() as tx:
+        found = sessions.find(tx, session)
+        if found is None or not found.incognito:
+            return session
+        incognito.erase(tx, found, core.clock.now())
+    return ""
 
 
 async def _first_of(receiving: "asyncio.Task[list[str]]", stopping: "asyncio.Task[object]") -> list[str]:

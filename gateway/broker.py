@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from gateway import lifeline
@@ -248,3 +249,49 @@ def _answers(url: str) -> bool:
             return bool(redis.ping())
     except (RedisError, OSError, ValueError):
         return False
+
+
+def contents(url: str) -> Iterator[tuple[str, bytes]]:
+    """Each key that a Redis holds, with all that it keeps under it. Nothing where none answers.
+
+    For `forget --verify`: our own Redis keeps the same in files of the home, a configured one elsewhere.
+    """
+    from redis import Redis
+    from redis.exceptions import RedisError
+
+    try:
+        with Redis.from_url(url, socket_timeout=_ANSWER_WITHIN_SECONDS) as redis:
+            for key in redis.scan_iter(count=1000):
+                yield key.decode("utf-8", "replace"), b"\n".join((key, *_flat(_under(redis, key))))
+    except (RedisError, OSError, ValueError):
+        return
+
+
+def _under(redis: Any, key: bytes) -> object:  # the client's types leave open whether it decodes
+    match redis.type(key):
+        case b"string":
+            return redis.get(key)
+        case b"hash":
+            return redis.hgetall(key)
+        case b"list":
+            return redis.lrange(key, 0, -1)
+        case b"set":
+            return redis.smembers(key)
+        case b"zset":
+            return redis.zrange(key, 0, -1)
+        case b"stream":
+            return redis.xrange(key)
+        case _:
+            return None
+
+
+def _flat(value: object) -> Iterator[bytes]:
+    """The bytes in a value, however deep."""
+    if isinstance(value, bytes):
+        yield value
+    elif isinstance(value, dict):
+        for pair in value.items():
+            yield from _flat(pair)
+    elif isinstance(value, list | tuple | set):
+        for one in value:
+            yield from _flat(one)

@@ -173,6 +173,14 @@ class CommandSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file that goes with a message."""
+
+    name: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class OutgoingMessage:
     """One message to show: a chunk of something said. Markdown in `text`."""
 
@@ -193,5 +201,9 @@ class OutgoingMessage:
     escaped: bool = False
     """True for texts of our own, in which people's words are escaped: a platform that shows no Markdown takes
     the backslashes away."""
+    file: Attachment | None = None
+    """A file to show with it; its text is short then. Never with `edits` or `via`."""
+    goes_on: bool = False
+    """Whether it is another part of what the message before it began."""
     nonce: str = field(default="", compare=False)
     """Stable per chunk; platforms that drop repeats by nonce use it."""

@@ -85,6 +85,13 @@ class StoreBusy(TryLater):
     """The database or a file is locked, or the disk is full."""
 
 
+class Overtaken(TryLater):
+    """A forget was begun after this was thought: nothing of it may be committed. Read anew and think again."""
+
+    def __init__(self) -> None:
+        super().__init__("something is being forgotten", after=0.1)
+
+
 class Broken(GatewayError):
     """Our bug or damaged data. Traceback in the log, an apology with a reference in the chat."""
 
@@ -115,3 +122,10 @@ class ModelRefused(GatewayError):
         self.status = status
         self.hint = hint
         super().__init__(f"the model's server answered {status}: {words.text(hint, 'en')}")
+
+
+class ModelFull(ModelRefused):
+    """The request is longer than the model's window: a shorter one may be answered."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status, "hint.too_long")

@@ -51,6 +51,11 @@ class Home:
         return self.path / "skills"
 
     @property
+    def profiles(self) -> Path:
+        """Homes of their own, which lie in the default one (`--profile`): nothing in them is this home's."""
+        return self.path / "profiles"
+
+    @property
     def run(self) -> Path:
         return self.path / "run"
 
@@ -65,6 +70,11 @@ class Home:
     @property
     def state_lock(self) -> Path:
         return self.run / "state.lock"
+
+    @property
+    def forget_lock(self) -> Path:
+        """Held by the one process that erases."""
+        return self.run / "forget.lock"
 
     @property
     def redis_lock(self) -> Path:
@@ -87,6 +97,11 @@ class Home:
         return self.run / "burst.lock"
 
     @property
+    def restoring(self) -> Path:
+        """There while a restored home is being put in the place of this one."""
+        return self.run / "restoring"
+
+    @property
     def owner_code(self) -> Path:
         return self.run / "owner-code"
 
@@ -97,6 +112,15 @@ class Home:
     @property
     def terminal_history(self) -> Path:
         return self.run / "terminal-history"
+
+    @property
+    def import_lock(self) -> Path:
+        return self.run / "import.lock"
+
+    @property
+    def import_scratch(self) -> Path:
+        """Where another bot's database is copied to while it is read."""
+        return self.run / "import"
 
     def space_dir(self, space: str) -> Path:
         """The folder of a space: `memories/` for the owner's, `spaces/<name>/` for every other."""

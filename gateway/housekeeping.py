@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from gateway import policy
-from gateway.memory import cards
+from gateway.home import Home
+from gateway.memory import ageing, caches, cards, clearing, dailytokens, incognito
+from gateway.memory.forgetting import Forgetting
 from gateway.memory.writing import Memory
 from gateway.ports import Clock, JobQueue
+from gateway.resets import Policy
 from gateway.settings import Settings
 from gateway.store import duejobs, outbox, reviews, search_upkeep, sessions
 from gateway.store.db import Database, Unusable
@@ -33,6 +36,9 @@ class Housekeeping:
     clock: Clock
     said: Callable[[], None]
     """Called when something new may lie in the outbox."""
+    home: Home
+    forgetting: Forgetting | None = None
+    """None where nothing is to be erased by this process."""
 
     def recover(self) -> None:
         """At start: end approved writes as applied or failed (promise 2)."""
@@ -63,10 +69,25 @@ class Housekeeping:
         self.memory.expire()
         self._remind()
         self._review_quiet_chats()
+        self._review_overdue_chats()
         self._tidy_full_files()
+        dailytokens.release(self.db, self.settings, self.clock.now())
         self._ring_due()
+        if self.forgetting is None:
+            clearing.delete_old(self.db, self.home, self.settings, self.clock.now())
+        else:
+            ageing.erase_old(self.forgetting)
+        incognito.end_abandoned(self.db, self.home, self.clock.now())
         search_upkeep.keep(self.db, self.clock.now())
         self.db.checkpoint()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Go on with what is being forgotten; and of what other processes have forgotten nothing stays here."""
+        if self.forgetting is not None:
+            self.forgetting.expire()
+            self.forgetting.resume()
+        caches.clear()
 
     def _remind(self) -> None:
         with self.db.read() as rd:
@@ -85,6 +106,21 @@ class Housekeeping:
         for session in quiet:
             with self.db.write() as tx:
                 reviews.make_rest_due(tx, session.id, session.space, "quiet", now)
+
+    def _review_overdue_chats(self) -> None:
+        """Where the next message begins a new conversation, the last one is complete: look at what is left of it.
+
+        It ends with that message, which hears of it.
+        """
+        if self.settings.session.reset == "none" or not self._reviews_are_automatic():
+            return
+        now, resets = self.clock.now(), Policy.of(self.settings.session, self.settings.zone())
+        with self.db.read() as rd:
+            unreviewed = [each for each in sessions.quiet(rd, now) if each.ended_at is None]
+        for session in unreviewed:
+            if session.said_at is not None and resets.why(session.said_at, now):
+                with self.db.write() as tx:
+                    reviews.make_rest_due(tx, session.id, session.space, "end", now)
 
     def _tidy_full_files(self) -> None:
         """Where reviews are off, memory is looked at when somebody asks, and not otherwise."""

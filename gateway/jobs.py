@@ -32,7 +32,19 @@ class TidyJob:
         return f"tidy-{self.tidy}-{self.attempt}"
 
 
-Job = ReviewJob | TidyJob
+@dataclass(frozen=True, slots=True)
+class ForgetJob:
+    """Ring for asking an external memory to erase what a forget is about."""
+
+    forget: int
+    attempt: int
+
+    @property
+    def id(self) -> str:
+        return f"forget-{self.forget}-{self.attempt}"
+
+
+Job = ReviewJob | TidyJob | ForgetJob
 """Every kind of job there is; later kinds join with `|`."""
 
 QUEUE = "hikae"
@@ -41,5 +53,6 @@ QUEUE = "hikae"
 ENTRY_POINTS: Mapping[type, str] = {
     ReviewJob: "workers.runtime.review",
     TidyJob: "workers.runtime.tidy",
+    ForgetJob: "workers.runtime.forget",
 }
 """Job kind -> the dotted name that a worker may run; anything else in Redis is refused."""

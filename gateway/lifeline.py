@@ -13,6 +13,7 @@ started it by exactly as long as the program does.
 import ctypes
 import fcntl
 import os
+import resource
 import signal
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,11 @@ def die_with(parent: int, how: signal.Signals) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(how), 0, 0, 0)
     if os.getppid() != parent:
         os._exit(0)
+
+
+def leave_no_core() -> None:
+    """A process that crashes writes nothing of its memory to a disk: people's words are in it."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def command(argv: Sequence[str], *, how: signal.Signals, lock: Path) -> list[str]:

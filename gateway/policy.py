@@ -4,6 +4,7 @@ Only people make memory (design.md 7.2). Whether a text looks like an attack is 
 reason or as flags.
 """
 
+import functools
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
@@ -148,7 +149,6 @@ def comes_from(foreign: Sequence[str], own: Sequence[Said], content: str) -> boo
 
 _STRICT = 8
 """How much a quote must say where foreign words could have told the model to quote "the"."""
-_WIDE = re.compile(r"[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _TOKEN = re.compile(r"[\w.+-]+@[\w.-]+|https?://\S+|[^\W_]{3,}")
 _QUOTES_AND_DASHES = str.maketrans("‘’‚“”„«»`´‐‑‒–—―−", "''''''''''" + "-------")
 
@@ -157,7 +157,8 @@ def _holds(text: str, quote: str, *, strict: bool = False) -> bool:
     sought, words = _plain(quote), _plain(text)
     if sought == words:
         return True
-    weight = sum(2 if _WIDE.match(char) else 1 for char in sought if char.isalnum())
+    is_wide = _wide().match
+    weight = sum(2 if is_wide(char) else 1 for char in sought if char.isalnum())
     return weight >= (_STRICT if strict else 2) and sought in words
 
 
@@ -169,10 +170,16 @@ def _plain(text: str) -> str:
 
 def _tokens(text: str) -> set[str]:
     plain = unicodedata.normalize("NFKC", text).casefold()
-    wide = "".join(char if _WIDE.match(char) else " " for char in plain).split()
+    wide = "".join(char if _wide().match(char) else " " for char in plain).split()
     pairs = {run[place : place + 2] for run in wide for place in range(len(run) - 1)}
-    narrow = {token.rstrip(".,;:!?)") for token in _TOKEN.findall(_WIDE.sub(" ", plain))}
+    narrow = {token.rstrip(".,;:!?)") for token in _TOKEN.findall(_wide().sub(" ", plain))}
     return narrow | pairs
+
+
+@functools.cache  # compiled when the first write is judged: most commands judge none
+def _wide() -> re.Pattern[str]:
+    """A character that says about as much as two: Thai and the scripts of the Far East."""
+    return re.compile(r"[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 # -- apply, stage or refuse --------------------------------------------------------------------------------

@@ -24,8 +24,11 @@ class Clock(Protocol):
 class Receiver(Protocol):
     """What a platform hands things to. When a call returns, the thing is committed or refused for good."""
 
-    async def message(self, message: IncomingMessage) -> None:
-        """Take one message. Raises TryLater when it could not be kept: hand it over again later."""
+    async def message(self, message: IncomingMessage) -> bool:
+        """Take one message; whether anything will be said to it, as far as can be known.
+
+        Raises TryLater when it could not be kept: hand it over again later.
+        """
         ...
 
     async def tap(self, tap: Tap) -> str:
@@ -81,6 +84,13 @@ class Platform(Protocol):
         """
         ...
 
+    async def delete(self, chat: Chat, message_ids: Sequence[str]) -> Sequence[str]:
+        """Delete messages of a chat, anybody's; which of them are not there any more. May be asked again.
+
+        Raises PlatformBusy, ChatGone and ChatMoved.
+        """
+        ...
+
     async def typing(self, chat: Chat) -> None:
         """Show that an answer is being written. Best effort: errors are swallowed by the adapter."""
         ...
@@ -104,6 +114,8 @@ class PlatformHealth:
     last_poll_at: datetime | None = None
     account: str = ""
     """What people find the bot under there (Telegram's username); "" while it is not known."""
+    caught_up: bool = True
+    """Whether all that was said there has reached us. False after a start or an outage, until we have looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +169,23 @@ class Model(Protocol):
 
     async def reach(self) -> str:
         """For `doctor`: "" when the endpoint answers, else a sentence on what to check."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Provider(Protocol):
+    """An external memory service, as far as forgetting asks it. `space` is the name of a space."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def find(self, space: str, texts: Sequence[str]) -> int:
+        """How much of what it keeps for a space holds one of these texts. Raises ProviderBusy."""
+        ...
+
+    async def erase(self, space: str, texts: Sequence[str], *, everything: bool = False) -> int:
+        """Erase that, or all of the space; how much it was. May be asked again. Raises ProviderBusy."""
         ...
 
     async def close(self) -> None: ...

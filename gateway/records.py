@@ -122,6 +122,22 @@ class Session:
     last_at: datetime
     title: str
     model: str
+    said_at: datetime | None = None
+    """When a person last said something in it, by the platform's clock. None: not since it was taken up again."""
+    incognito: bool = False
+    """Whether it writes no memory and goes when it ends (`memory.incognito`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What stands in a session's requests for its turns after `head` and before `tail`: they were compressed."""
+
+    head: int
+    tail: int
+    first: int
+    """The first and last message id among those turns."""
+    last: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +188,8 @@ class Message:
     answers: int | None = None
     """The user message that this final answer answers."""
     done: Done | None = None
+    erased: bool = False
+    """Whether its words were taken away for good: then only its platform's id is left of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +214,12 @@ class Evidence:
     by: str
     quote: str
 
+
+HELD = "flag.forgotten"
+"""Among the flags of a write that would bring back what was forgotten before: its card asks whether to keep it."""
+
+FORGOTTEN = "reason.forgotten"
+"""The `Write.reason` of a write whose words a forget erased."""
 
 SKILL = "skill:"
 """What stands before the name where a write of the ledger is about a skill (`Write.about`)."""
@@ -226,7 +250,7 @@ class Write:
     """The user message whose turn (or command) made it."""
     session: str
     review_turn: int | None
-    """With `session`: the review that made it."""
+    """With `session`: the review that made it. Of a flush: minus the id of the last message it saw."""
     base_hash: str
     before_hash: str
     after_hash: str
@@ -300,6 +324,8 @@ class NewWrite:
     expires_at: datetime | None = None
     decided_by: str = ""
     decided_in: int | None = None
+    decided_at: datetime | None = None
+    """When it was decided, for one that is born decided and says what was learnt earlier; None: at its birth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +377,48 @@ class Tidy:
     retry_at: datetime | None
     reason: str
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetStep:
+    """One layer of a forget. `erased` is None until it is erased."""
+
+    layer: str
+    found: int
+    erased: int | None
+    done_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """What was to be forgotten, without the words: when it is done, the receipt."""
+
+    id: int
+    space: int
+    kind: str
+    """passage | rows | everything"""
+    by: str
+    """Who asked."""
+    begun_by: str
+    """Who said yes to the plan."""
+    status: str
+    """planned | erasing | done | cancelled | expired"""
+    requested_at: datetime
+    begun_at: datetime | None
+    done_at: datetime | None
+    message: int | None
+    """The message that asked."""
+    marks: bool
+    """Whether tombstones are left."""
+    rows: tuple[str, ...]
+    """What goes whole: refs such as `messages:412`."""
+    left_out: tuple[str, ...]
+    """What the person left out: refs; of what is named by a hash only the layer, once it is done."""
+    left: tuple[tuple[str, int], ...]
+    """The person's own files that hold it, and how often."""
+    verified: Mapping[str, object]
+    """How it was verified: numbers and names of ours."""
+    steps: tuple[ForgetStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -423,6 +491,8 @@ class Account:
     wrong_since: datetime | None
     since: datetime | None = None
     """Since when it is what it is."""
+    revoked_at: datetime | None = None
+    """When it was taken out, if that was the last that happened to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -456,6 +526,8 @@ class Pairing:
     expires_at: datetime
     decided_at: datetime | None = None
     """When it was allowed or ignored."""
+    ignored_at: datetime | None = None
+    """When the owner ignored it; None where that was taken back."""
     language: str = ""
     """The first guess for its chat; "" when the platform says nothing, or a language that we do not speak."""
 
@@ -538,8 +610,19 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class UsageSum:
+    """What the calls of one task cost together."""
+
+    task: str
+    calls: int
+    input: int
+    output: int
+    cached: int
+
+
+@dataclass(frozen=True, slots=True)
 class UsageDay:
-    """What one task cost on one day (UTC)."""
+    """What one task cost on one day, as days begin where people live."""
 
     day: str
     task: str

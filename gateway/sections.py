@@ -109,13 +109,13 @@ class AccessSettings(Section):
 class SessionSettings(Section):
     """How long a conversation goes on."""
 
-    reset: Annotated[Reset, word(Reset), only("none")] = "none"
+    reset: Annotated[Reset, word(Reset)] = "none"
     idle_minutes: Annotated[int, whole(1, 525_600, 1440)] = 1440
     daily_at: TimeOfDay = "04:00"
     timezone: ZoneName = ""
     busy: Annotated[Busy, word(Busy)] = "queue"
-    groups: Annotated[GroupSessions, word(GroupSessions), only("shared")] = "shared"
-    keep_days: Annotated[int, whole(0, 36_500, 0), only(0)] = 0
+    groups: Annotated[GroupSessions, word(GroupSessions)] = "shared"
+    keep_days: Annotated[int, whole(0, 36_500, 0)] = 0
 
 
 class MemorySettings(Section):
@@ -169,16 +169,16 @@ class ReviewSettings(Section):
     model: Label = ""
     base_url: WebAddress = ""
     api_key_env: Variable = ""
-    daily_tokens: Annotated[int, whole(0, 1_000_000_000, 0), only(0)] = 0
+    daily_tokens: Annotated[int, whole(0, 1_000_000_000, 0)] = 0
 
 
 class CompressionModelSettings(Section):
-    """The model that would compress."""
+    """What writes the summaries. Which model that is: `Settings.compression_model`."""
 
-    provider: Annotated[Provider, word(Provider), only("auto")] = "auto"
-    model: Annotated[Label, only("")] = ""
-    base_url: Annotated[WebAddress, only("")] = ""
-    api_key_env: Annotated[Variable, only("")] = ""
+    provider: Annotated[Provider, word(Provider)] = "auto"
+    model: Label = ""
+    base_url: WebAddress = ""
+    api_key_env: Variable = ""
 
 
 class AuxiliarySettings(Section):
@@ -197,7 +197,7 @@ class AgentSettings(Section):
 
 
 class CompressionSettings(Section):
-    """When a long session is compressed (its issue is still to come; on by default)."""
+    """When a long session is compressed: at this much of the model's window. Off, only `/compress` does it."""
 
     enabled: Switch = True
     threshold: Annotated[float, decimal(0, 1, "0.5")] = 0.5

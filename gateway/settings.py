@@ -34,11 +34,17 @@ def find_home(
     if home and profile is not None:
         raise ConfigError(["A home and a profile are both named. Name only one of them."])
     if profile is not None:
-        return Home(Path(os.path.abspath(account), ".hikae", "profiles", _profile_name(profile)))
+        return Home(Home(Path(os.path.abspath(account), ".hikae")).profiles / _profile_name(profile))
     chosen = home or environ.get("HIKAE_HOME") or "~/.hikae"
     if chosen == "~" or chosen.startswith("~/"):
         chosen = account + chosen[1:]
     return Home(Path(os.path.abspath(os.path.expanduser(chosen))))
+
+
+def wants_plain_output(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether the person asked for a terminal without colours and moving pictures (no-color.org, or a dumb one)."""
+    environ = os.environ if environ is None else environ
+    return bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
 
 
 def child_environment(home: Home) -> Mapping[str, str]:
@@ -68,6 +74,10 @@ class ModelChoice:
     api_key: str = field(default="", repr=False)
     context_window: int = 128_000
     timeout_seconds: float = 120.0
+
+
+Auxiliary = sections.ReviewSettings | sections.CompressionModelSettings
+"""What chooses a model for work beside the chat."""
 
 
 class Settings(sections.Section):
@@ -114,6 +124,7 @@ class Settings(sections.Section):
             self.platforms.discord.token_env,
             self.model.api_key_env,
             self.auxiliary.background_review.api_key_env,
+            self.auxiliary.compression.api_key_env,
             *KEY_VARIABLES.values(),
         )
         return tuple(dict.fromkeys(name for name in named if name))
@@ -128,14 +139,20 @@ class Settings(sections.Section):
 
     def review_model(self) -> ModelChoice | None:
         """The reviews' own model, which gets a digest; None: the chat's. Raises ConfigError as above."""
-        own = self.auxiliary.background_review
+        return self._auxiliary("auxiliary.background_review", self.auxiliary.background_review)
+
+    def compression_model(self) -> ModelChoice | None:
+        """The model that writes summaries; None: the chat's. Raises ConfigError as above."""
+        return self._auxiliary("auxiliary.compression", self.auxiliary.compression)
+
+    def _auxiliary(self, section: str, own: Auxiliary) -> ModelChoice | None:
         if own.provider == "auto" and not (own.model or own.base_url or own.api_key_env):
             return None
         asked = self.model_copy(update={"model": self._beside(own)})
-        chosen, chat = asked._choice("auxiliary.background_review"), self.chat_model()
+        chosen, chat = asked._choice(section), self.chat_model()
         return None if _same_model(chosen, chat) else chosen
 
-    def _beside(self, own: sections.ReviewSettings) -> sections.ModelSettings:
+    def _beside(self, own: Auxiliary) -> sections.ModelSettings:
         """An auxiliary model: what is left out is the chat's, as long as it is asked at the same place."""
         at_the_chats = own.provider in ("auto", self.model.provider) and not own.base_url
         place = {
@@ -405,7 +422,7 @@ def _validated(given: Mapping[str, Given], problems: list[str]) -> Settings:
         settings = Settings.model_validate(_tree({key: said for key, said in given.items() if key not in wrong}))
     if not wrong & {"model.provider", "model.name"}:
         problems.extend(_model_name_problems(settings, given))
-    problems.extend(_review_model_problems(settings, given, wrong))
+    problems.extend(_auxiliary_problems(settings, given, wrong))
     return settings
 
 
@@ -434,13 +451,14 @@ def _model_name_problems(settings: Settings, given: Mapping[str, Given]) -> Iter
         yield f"{_name_missing(settings.model.provider, 'model')} ({given['model.provider'].where})"
 
 
-def _review_model_problems(settings: Settings, given: Mapping[str, Given], wrong: set[str]) -> Iterator[str]:
+def _auxiliary_problems(settings: Settings, given: Mapping[str, Given], wrong: set[str]) -> Iterator[str]:
     """At another provider than the chat's, the chat's model is not to be had."""
-    section = "auxiliary.background_review"
-    chat, review = settings.model, settings.auxiliary.background_review
-    elsewhere = review.provider in ADDRESSES and review.provider != chat.provider
-    if elsewhere and not review.model and not wrong & {f"{section}.provider", f"{section}.model"}:
-        yield f"{_name_missing(review.provider, section)} ({given[f'{section}.provider'].where})"
+    chosen: Mapping[str, Auxiliary] = dict(settings.auxiliary)
+    for name, own in chosen.items():
+        section = f"auxiliary.{name}"
+        elsewhere = own.provider in ADDRESSES and own.provider != settings.model.provider
+        if elsewhere and not own.model and not wrong & {f"{section}.provider", f"{section}.model"}:
+            yield f"{_name_missing(own.provider, section)} ({given[f'{section}.provider'].where})"
 
 
 def _check_failpoint(settings: Settings, problems: list[str]) -> None:

@@ -78,6 +78,10 @@ class Network(Protocol):
 
     def sees(self, person: int, place: Place) -> list[str]: ...
 
+    def is_out_of_reach(self) -> None:
+        """A starting bot says hello and gets no answer for more than two seconds."""
+        ...
+
     async def wait_for(self, predicate: Callable[[], T], timeout: float = 10.0) -> T: ...  # noqa: ASYNC109
 
 
@@ -95,6 +99,9 @@ class Telegram:
         return TelegramPlatform(
             self.server.token, self.server.url, clock, rates=OPEN, poll_seconds=1, pause_seconds=0.01
         )
+
+    def is_out_of_reach(self) -> None:
+        self.server.fail("getMe", 502, times=8)  # each pause is twice the one before
 
     def group(self, place: Place) -> str:
         return f"telegram:{self._GROUPS[place]}"
@@ -146,6 +153,9 @@ class Discord:
             TOKEN, self.server.url, self.server.gateway_url, clock, commands.specs(), pause_seconds=0.01
         )
 
+    def is_out_of_reach(self) -> None:
+        self.server.fail("GET /users/@me", 502, times=3)
+
     def group(self, place: Place) -> str:
         return f"discord:{self._CHANNELS[place]}"
 
@@ -189,9 +199,10 @@ class Counted:
         self._intake = intake
         self.taken: Counter[str] = Counter()
 
-    async def message(self, message: IncomingMessage) -> None:
-        await self._intake.message(message)
+    async def message(self, message: IncomingMessage) -> bool:
+        told = await self._intake.message(message)
         self.taken["message"] += 1
+        return told
 
     async def tap(self, tap: Tap) -> str:
         toast = await self._intake.tap(tap)

@@ -30,8 +30,8 @@ class Machine:
         self.home.config.write_text(text, "utf-8")
 
     def start(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
-        """Start `hikae …`, its output into a file in the home."""
-        with (self.home.path / f"out-{len(self._started)}").open("wb") as out:
+        """Start `hikae …`, its output into a file beside the home: it may hold words of people."""
+        with self._output(len(self._started)).open("wb") as out:
             process = subprocess.Popen(
                 self._command(arguments),
                 cwd=ROOT,
@@ -63,7 +63,10 @@ class Machine:
 
     def output(self, process: subprocess.Popen[bytes]) -> str:
         """What a started process has printed so far."""
-        return (self.home.path / f"out-{self._started.index(process)}").read_text("utf-8")
+        return self._output(self._started.index(process)).read_text("utf-8")
+
+    def _output(self, number: int) -> Path:
+        return self.home.path.with_name(f"{self.home.path.name}-out-{number}")
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         """SIGKILL, and wait until it is gone."""

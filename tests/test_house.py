@@ -113,8 +113,8 @@ def test_no_sentence_of_the_catalog_is_left_over() -> None:
 
 
 def _is_said(key: str, everything: str) -> bool:
-    """`KEY_one` is said with `KEY` (see `words`)."""
-    whole = key.removesuffix("_one")
+    """`KEY_one` and `KEY_prompt` are said with `KEY` (see `words`)."""
+    whole = key.removesuffix("_one").removesuffix("_prompt")
     return f'"{key}"' in everything or (whole != key and words.has(whole) and f'"{whole}"' in everything)
 
 

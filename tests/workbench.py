@@ -118,8 +118,8 @@ class Workbench:
     def spent(self) -> int:
         """Model calls of reviews that were written down."""
         with self.db.read() as rd:
-            days = usage.by_day(rd, datetime(2000, 1, 1, tzinfo=UTC))
-        return sum(day.calls for day in days if day.task == "background_review")
+            sums = usage.between(rd, datetime(2000, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC))
+        return sum(each.calls for each in sums if each.task == "background_review")
 
     def log(self) -> str:
         return self.home.log_file.read_text(encoding="utf-8") if self.home.log_file.exists() else ""

@@ -34,6 +34,7 @@ _FOR_A_FORMER_WORKER_SECONDS = 15.0
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Returns the exit code: 0 done, 1 refused or failed, 2 configuration."""
+    lifeline.leave_no_core()
     asked = _parse(argv)
     if asked.with_parent:
         lifeline.die_with(asked.with_parent, signal.SIGKILL if asked.rq_worker else signal.SIGTERM)

@@ -3,6 +3,8 @@
 Another model has nothing of the conversation in its cache, so each word of it is paid in full. It gets the turns
 under review and a few before them as they were, and of what is older the person's own words, shortened. Words of
 others are left out there: in a line of their own they would look like the person's.
+
+Where even that is too long for the model, it gets less: a review that can never be done helps nobody.
 """
 
 import re
@@ -18,6 +20,10 @@ TURNS_BEFORE = 2
 """So many turns before the reviewed ones are as they were: "yes, that one" means nothing alone."""
 MOST_VERBATIM_CHARS = 40_000
 MOST_EARLIER_CHARS = 8_000
+TIGHTEST = 3
+"""So often it may be made shorter, to a quarter of the room each time."""
+LEAST_CHARS = 80
+"""Of one message, however little room there is."""
 MOST_SAID_CHARS = 240
 """Of one older message of the person, and half of it of an answer."""
 
@@ -35,12 +41,26 @@ class Digest:
     recent: Sequence[Message]
 
 
-def digest(rows: Sequence[Message], first_reviewed: int, whose: Collection[str] | None = None) -> Digest:
-    """Cut a transcript between two turns. `whose` as in `policy.own_words`."""
+def digest(
+    rows: Sequence[Message], first_reviewed: int, whose: Collection[str] | None = None, tight: int = 0
+) -> Digest:
+    """Cut a transcript between two turns. `whose` as in `policy.own_words`.
+
+    `tight`: how often it was too long; then no message is longer than its share of the room either.
+    """
     said = [row for row in rows if row.role in _SAID]
     turns = [list(turn) for _, turn in groupby(said, key=lambda row: row.turn)]
-    cut = _first_verbatim(turns, first_reviewed)
-    return Digest(_shortened(turns[:cut], whose), [row for turn in turns[cut:] for row in turn])
+    room = _within(MOST_VERBATIM_CHARS, tight)
+    cut = _first_verbatim(turns, first_reviewed, room)
+    recent = [row for turn in turns[cut:] for row in turn]
+    share = max(LEAST_CHARS, room // max(1, len(recent)))
+    earlier = _shortened(turns[:cut], whose, _within(MOST_EARLIER_CHARS, tight))
+    return Digest(earlier, [_beginning(row, share) for row in recent] if tight else recent)
+
+
+def answer(text: str, tight: int) -> str:
+    """The last answer, in what stands behind a digest that was made so tight."""
+    return _begun(text, max(LEAST_CHARS, _within(MOST_VERBATIM_CHARS, tight) // 4)) if tight else text
 
 
 def request(prompt: str, tools: str, cut: Digest) -> ModelRequest:
@@ -52,22 +72,34 @@ def request(prompt: str, tools: str, cut: Digest) -> ModelRequest:
     return replace(recent, messages=(*told, *recent.messages))
 
 
-def _first_verbatim(turns: Sequence[Sequence[Message]], first_reviewed: int) -> int:
+def _within(most: int, tight: int) -> int:
+    return most >> 2 * tight
+
+
+def _first_verbatim(turns: Sequence[Sequence[Message]], first_reviewed: int, room: int) -> int:
     """Where the turns begin that stay as they were: the newest does, however long it is."""
     first, chars = len(turns), 0
     for place in reversed(range(len(turns))):
         chars += sum(len(row.as_sent or row.text) for row in turns[place])
         too_early = turns[place][0].turn < first_reviewed - TURNS_BEFORE
-        if first < len(turns) and (too_early or chars > MOST_VERBATIM_CHARS):
+        if first < len(turns) and (too_early or chars > room):
             break
         first = place
     return first
 
 
-def _shortened(turns: Sequence[Sequence[Message]], whose: Collection[str] | None) -> str:
+def _beginning(row: Message, most: int) -> Message:
+    calls = tuple(call if len(call.arguments) <= most else replace(call, arguments="{}") for call in row.tool_calls)
+    return replace(row, text=_begun(row.text, most), as_sent=_begun(row.as_sent, most), tool_calls=calls)
+
+
+def _begun(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _shortened(turns: Sequence[Sequence[Message]], whose: Collection[str] | None, room: int) -> str:
     """One paragraph for each turn, the newest that there is room for."""
     told: list[str] = []
-    room = MOST_EARLIER_CHARS
     for turn in reversed(turns):
         paragraph = _turn(turn, whose)
         room -= len(paragraph)

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from gateway.errors import NotFound
 from gateway.home import Home
-from gateway.jobs import Job
+from gateway.jobs import ForgetJob, Job, TidyJob
 from gateway.memory import tidiness
 from gateway.ports import Clock, JobQueue
 from gateway.records import Review, Tidy
@@ -70,6 +71,19 @@ def due(db: Database, clock: Clock) -> list[Job]:
     """The jobs to do now."""
     with db.read() as rd:
         return duejobs.due(rd, clock.now())
+
+
+def was_asked_for(rd: Reader, job: Job) -> bool:
+    """Whether a person waits for it: that is not for the day's tokens to stop."""
+    if isinstance(job, TidyJob):
+        tidy = tidies.find(rd, job.tidy)
+        return tidy is not None and tidy.cause == "asked"
+    if isinstance(job, ForgetJob):
+        return True
+    try:
+        return reviews.get(rd, job.session, job.turn).cause == "asked"
+    except NotFound:  # deleted since it was found to be due
+        return False
 
 
 def same(one: Job, other: Job) -> bool:

@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gateway import failpoints, llm, logs, settings
+from gateway import failpoints, llm, logs, providers, settings
 from gateway.broker import connect_url
 from gateway.clock import SystemClock
 from gateway.errors import ModelRefused, Refused, TryLater
 from gateway.home import Home
-from gateway.jobs import Job, ReviewJob, TidyJob
+from gateway.jobs import ForgetJob, Job, ReviewJob, TidyJob
+from gateway.memory import dailytokens
 from gateway.memory.writing import Memory
 from gateway.ports import Clock, JobQueue
 from gateway.records import Usage
@@ -27,6 +28,7 @@ from gateway.store import doorbell, locks, reviews, tidies, usage
 from gateway.store.db import Database, Transaction
 from workers import due
 from workers.attempts import Attempt, ReviewAttempt, TidyAttempt, Trouble
+from workers.forget import Eraser
 from workers.review import Ending, Reviewer
 from workers.tidy import Tidier, Useless
 
@@ -49,6 +51,11 @@ def review(session: str, turn: int, attempt: int) -> None:
 def tidy(id: str, attempt: int) -> None:
     """Likewise for a tidy."""
     run(settings.find_home(), TidyJob(id, attempt))
+
+
+def forget(id: int, attempt: int) -> None:
+    """Likewise for asking an external memory to forget."""
+    run(settings.find_home(), ForgetJob(id, attempt))
 
 
 def run(home: Home, job: Job) -> None:
@@ -84,22 +91,29 @@ class Runtime:
     def do(self, job: Job) -> None:
         """Take the job and do it, if it is due and nobody else has it."""
         due.void_abandoned(self.db, self.home, self.clock)
+        dailytokens.release(self.db, self.settings, self.clock.now())
+        if isinstance(job, ForgetJob):
+            self._forget(job)
+            return
         with self._claimed(job) as attempt:
             if attempt is None:
                 log.info("job.not_to_be_done")
-                return
-            # Only what stands in our own rows may be logged: a ring could name anything.
-            session = {"session": attempt.session} if attempt.session else {}
-            with logs.bind(job=attempt.job, **session):
-                _log_completion(attempt, self._do(attempt))
+            else:
+                # Only what stands in our own rows may be logged: a ring could name anything.
+                session = {"session": attempt.session} if attempt.session else {}
+                with logs.bind(job=attempt.job, **session):
+                    _log_completion(attempt, self._do(attempt))
         doorbell.ring(self.home)
 
     @contextmanager
     def _claimed(self, job: Job) -> Iterator[Attempt | None]:
         """Hold the lock that the claim names. Taken in this process, after the fork, so it dies with us."""
         latest = self._latest(job)
-        lock = locks.try_lock(self.home.job_lock(latest.id)) if latest else None
-        if latest is None or lock is None:
+        if latest is None or isinstance(latest, ForgetJob):
+            yield None
+            return
+        lock = locks.try_lock(self.home.job_lock(latest.id))
+        if lock is None:
             yield None
             return
         try:
@@ -110,12 +124,37 @@ class Runtime:
         finally:
             lock.discard()
 
+    def _forget(self, job: ForgetJob) -> None:
+        """Ask the external memory to erase; whoever erases here goes on when it has."""
+        latest = self._latest(job)
+        lock = locks.try_lock(self.home.job_lock(latest.id)) if latest else None
+        if lock is None:
+            return
+        try:
+            with logs.bind(job=job.id):
+                asyncio.run(self._erase_outside(job))
+        finally:
+            lock.discard()
+        doorbell.ring(self.home)
+
+    async def _erase_outside(self, job: ForgetJob) -> None:
+        provider = providers.build(self.settings.memory.provider)
+        try:
+            await Eraser(self.db, self.clock, provider).erase(job.forget)
+        except TryLater as busy:  # it stays due
+            log.warning("forget.busy", extra={"error": type(busy).__name__, "after": busy.after})
+        finally:
+            if provider is not None:
+                await provider.close()
+
     def _latest(self, job: Job) -> Job | None:
         """The job by the attempt that is due now; a ring may be of an earlier one. None: not due."""
         return next((now for now in due.due(self.db, self.clock) if due.same(now, job)), None)
 
-    def _claim(self, tx: Transaction, job: Job) -> Attempt | None:
+    def _claim(self, tx: Transaction, job: ReviewJob | TidyJob) -> Attempt | None:
         now = self.clock.now()
+        if not due.was_asked_for(tx, job) and dailytokens.hold(tx, self.settings, now):
+            return None
         lease_until = now + timedelta(seconds=self.settings.review_seconds) + _LEASE_SLACK
         claim = due.claim_of(job)
         if isinstance(job, TidyJob):

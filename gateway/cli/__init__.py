@@ -4,10 +4,12 @@ Groups are imported only when they are used, so that `hikae --version` stays qui
 one place (`main`): exit codes are 0 done, 1 refused or failed, 2 usage or configuration, 130 interrupted.
 """
 
+import difflib
 import importlib
 import json
+import keyword
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,11 +26,20 @@ GROUPS: Mapping[str, tuple[str, str]] = {
     "gateway": ("run", "Start the gateway alone."),
     "worker": ("run", "Start the worker alone."),
     "chat": ("chat", "Talk to the bot in this terminal."),
-    "memory": ("memory", "Show, approve and change what is remembered."),
+    "memory": ("waiting", "Show, approve and change what is remembered."),
     "skills": ("skills", "Show, approve and restore the procedures that were learnt."),
-    "sessions": ("sessions", "List and show conversations."),
+    "journey": ("journey", "All that was learnt, on a time line; edit and delete it."),
+    "learning": ("journey", "The same as journey."),
+    "memory-graph": ("journey", "The same as journey."),
+    "sessions": ("sessions", "List, show, name, export and delete conversations."),
+    "forget": ("forget", "Forget words everywhere, with a receipt; or look whether they are gone (--verify)."),
+    "receipts": ("receipts", "What was forgotten, and how that was checked."),
+    "export": ("export", "Everything that is kept of a space, as JSON."),
     "reviews": ("reviews", "List background reviews and retry failed ones."),
     "pair": ("pair", "Let people in and take them out; the owner's code."),
+    "usage": ("usage", "What the model has read and written, by day and task."),
+    "backup": ("backup", "Make copies of everything, check them and take one back."),
+    "import": ("imports", "Bring memory, skills and conversations from another bot."),
     "prompt-size": ("prompt_size", "How big the prompt and the tools are, part by part."),
     "config": ("config", "Show and check the settings."),
     "status": ("status", "How the bot is doing."),
@@ -44,8 +55,8 @@ class Options:
     home_path: str | None = None
     profile: str | None = None
     json: bool = False
-    language: str = "en"
-    """In which a refusal is printed: `display.language`, once the settings are read."""
+    language: str = words.at_the_prompt("en")
+    """In which answers and refusals are printed: `display.language`, once the settings are read."""
 
     @property
     def home(self) -> "Home":
@@ -54,7 +65,25 @@ class Options:
         return settings.find_home(home=self.home_path, profile=self.profile)
 
 
-class _LazyGroup(click.Group):
+class Group(click.Group):
+    """A command with subcommands. For a mistyped one it names the nearest."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            raise click.UsageError(_unknown(name, ctx.command_path, self.list_commands(ctx)), ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _unknown(name: str, path: str, names: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    meant = f'Did you mean "{path} {near[0]}"?' if near else f'"{path} --help" lists what there is.'
+    return f'There is no "{path} {name}". {meant}'
+
+
+class _LazyGroup(Group):
     """Imports a command's module when the command is used; help lines come from the table."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -64,7 +93,8 @@ class _LazyGroup(click.Group):
         if cmd_name not in GROUPS:
             return None
         module = importlib.import_module(f"gateway.cli.{GROUPS[cmd_name][0]}")
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -111,7 +141,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     options = Options()
     try:
-        result = hikae.main(args=given, obj=options, standalone_mode=False)
+        result = hikae.main(args=given, prog_name="hikae", obj=options, standalone_mode=False)
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.Abort:

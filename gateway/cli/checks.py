@@ -14,14 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway import app, broker, scan, settings, words
+from gateway.cli.opened import clock_time
+from gateway.clock import SystemClock
 from gateway.errors import ConfigError, GatewayError
 from gateway.home import Home
-from gateway.memory import entries, snapshot
+from gateway.memory import dailytokens, entries, snapshot
 from gateway.memory.entries import Document
 from gateway.memory.files import vouched_in
 from gateway.records import Space, Target
 from gateway.settings import ModelChoice, Settings
-from gateway.store import looking, people, textfile
+from gateway.store import holding, looking, people, search_index, textfile
 from gateway.store.transaction import Reader
 
 OLDEST_PYTHON = (3, 11)
@@ -58,7 +60,7 @@ def everything(home: Home) -> Iterator[Check]:
     yield from _of_the_database(home, chosen)
     yield _redis(home, chosen)
     yield _model(chosen)
-    yield from _review_model(chosen)
+    yield from _auxiliary_models(chosen)
 
 
 # -- the machine -------------------------------------------------------------------------------------------
@@ -158,6 +160,8 @@ def _of_the_database(home: Home, chosen: Settings) -> Iterator[Check]:
             else:
                 looking.refuse_damaged(rd)
                 yield Check("database", True, f"{home.state_db.stat().st_size:,} bytes")
+                yield _search(rd)
+                yield from _background(rd, chosen)
                 yield from _closed_spaces(rd)
             yield from _platforms(chosen, rd)
             for space in _spaces(rd):
@@ -170,6 +174,26 @@ def _of_the_database(home: Home, chosen: Settings) -> Iterator[Check]:
 def _spaces(rd: Reader | None) -> Sequence[Space]:
     known = people.spaces(rd) if rd is not None else []
     return known if any(space.kind == "owner" for space in known) else [_OWNERS_SPACE, *known]
+
+
+def _search(rd: Reader) -> Check:
+    """Whether everything that was said is found by the index."""
+    if search_index.is_degraded(rd):
+        says = "slow: messages are read one by one, since SQLite lacked FTS5 when they were last kept. "
+        return Check("search", False, says + "Use a Python whose SQLite has it, and start the gateway.")
+    if behind := search_index.count_unindexed(rd):
+        says = f"{behind:,} messages are not in the index yet: found all the same, more slowly. "
+        return Check("search", True, says + "The gateway goes on with it.")
+    return Check("search", True, "every message is in the index")
+
+
+def _background(rd: Reader, chosen: Settings) -> Iterator[Check]:
+    """Reviews that stand still on purpose look like reviews that are broken."""
+    now = SystemClock().now()
+    until, today = holding.until(rd, now), dailytokens.today(rd, chosen, now)
+    if until is not None:
+        says = f"{today.used:,} of {today.bound:,} tokens for background work are used; reviews wait until "
+        yield Check("reviews", True, says + clock_time(until, chosen.zone()))
 
 
 def _closed_spaces(rd: Reader) -> Iterator[Check]:
@@ -246,16 +270,17 @@ def _model(chosen: Settings) -> Check:
     return _reached("model", choice)
 
 
-def _review_model(chosen: Settings) -> Iterator[Check]:
-    """The reviews' own model, where they have one."""
-    try:
-        choice = chosen.review_model()
-    except ConfigError as error:
-        own = (problem for problem in error.problems if "auxiliary." in problem)  # the rest is the chat's
-        yield from (Check("review model", False, problem) for problem in own)
-        return
-    if choice is not None and choice.provider != "offline":
-        yield _reached("review model", choice)
+def _auxiliary_models(chosen: Settings) -> Iterator[Check]:
+    """The models of reviews and of summaries, where they have their own."""
+    for name, choose in (("review model", chosen.review_model), ("compression model", chosen.compression_model)):
+        try:
+            choice = choose()
+        except ConfigError as error:
+            own = (problem for problem in error.problems if "auxiliary." in problem)  # the rest is the chat's
+            yield from (Check(name, False, problem) for problem in own)
+            continue
+        if choice is not None and choice.provider != "offline":
+            yield _reached(name, choice)
 
 
 def _reached(name: str, choice: ModelChoice) -> Check:

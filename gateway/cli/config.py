@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import click
 
 from gateway import app, fields, sections, settings
-from gateway.cli import Options, emit, json_option
+from gateway.cli import Group, Options, emit, json_option
 from gateway.home import Home
 from gateway.records import Choice
 from gateway.settings import Loaded, ModelChoice
@@ -46,10 +46,11 @@ def check(home: Home) -> Checked:
     """Load everything and choose the models as a start would. Raises ConfigError with every problem."""
     loaded = settings.load(home)
     loaded.settings.review_model()
+    loaded.settings.compression_model()
     return Checked(loaded.settings.chat_model(), loaded.warnings)
 
 
-config = click.Group("config", help="What is set, where it comes from, and whether it is right.")
+config = Group("config", help="What is set, where it comes from, and whether it is right.")
 
 
 @config.command("show")

@@ -1,6 +1,4 @@
-"""`hikae memory why`, `log`, `undo` and `edit`, and how writes and entries look in JSON (design.md 6.8)."""
-
-from collections.abc import Iterator
+"""`hikae memory why`, `log`, `undo` and `edit`, and how decided writes and entries look in JSON (design.md 6.8)."""
 
 import click
 
@@ -8,6 +6,7 @@ from gateway import words
 from gateway.chat import TERMINAL_OWNER, Chat
 from gateway.cli import Options, emit, json_option
 from gateway.cli.opened import any_space, from_markdown, iso, one_space, opened, services_for, space_named
+from gateway.cli.waiting import write_as_data
 from gateway.conversation import ledgertext
 from gateway.conversation.commands import deciding, ledger
 from gateway.conversation.commands.call import Services
@@ -51,27 +50,29 @@ def why(options: Options, text: tuple[str, ...], space_name: str) -> int:
 
 
 @click.command()
+@click.argument("below", metavar="[ID]", required=False)
 @any_space
 @click.option("--limit", type=click.IntRange(min=1), default=MOST_LOGGED, help="How many (default: 100).")
 @json_option
 @click.pass_obj
-def log(options: Options, space_name: str | None, limit: int) -> None:
-    """Every change of memory and skills that was ever proposed, newest first."""
+def log(options: Options, below: str | None, space_name: str | None, limit: int) -> None:
+    """Every change of memory and skills that was ever proposed, newest first; with an ID, what is older."""
     with opened(options) as core:
+        older = deciding.ids([below], "log.usage")[0] if below else None
         services = services_for(core)
         space = space_named(core, space_name).id if space_name is not None else None
         services.memory.notice_all_hand_edits()
         with core.db.read() as rd:
-            rows = writes.log(rd, space, limit) if options.json else []
-            text = "" if options.json else _page(services, rd, space, limit, options.language)
+            rows = writes.log(rd, space, limit, older) if options.json else []
+            text = "" if options.json else _page(services, rd, space, older, limit, options.language)
     if options.json:
         emit([logged_as_data(write) for write in rows])
     else:
         click.echo(from_markdown(text))
 
 
-def _page(services: Services, rd: Reader, space: int | None, limit: int, language: str) -> str:
-    return ledger.page(services, rd, space, _HERE, language, most=limit)
+def _page(services: Services, rd: Reader, space: int | None, older: int | None, limit: int, language: str) -> str:
+    return ledger.page(services, rd, space, _HERE, language, below=older, most=limit)
 
 
 @click.command()
@@ -96,8 +97,8 @@ def undo(options: Options, id: str | None, space_name: str) -> None:
 @click.pass_obj
 def edit(options: Options, id: str) -> int:
     """Change the text of what waits, in your editor. It waits on, and is checked again."""
-    number = deciding.ids([id], "edit.usage")[0]
     with opened(options) as core:
+        number = deciding.ids([id], "edit.usage")[0]
         services = services_for(core)
         with core.db.read() as rd:
             write = ledger.refuse_uneditable(writes.get(rd, number))
@@ -127,31 +128,6 @@ def _say(options: Options, id: int, line: str) -> None:
 # -- in JSON -----------------------------------------------------------------------------------------------
 
 
-def write_as_data(write: Write) -> dict[str, object]:
-    """A write as `memory pending` lists it."""
-    single = write.operations[0] if len(write.operations) == 1 else None
-    return {
-        "id": write.id,
-        "kind": write.kind,
-        "space": write.space_name,
-        "target": write.about,
-        "action": write.action.value,
-        "content": (single.content or None) if single else None,
-        "old_text": (single.old_text or None) if single else None,
-        "operations": None if single else [_operation_as_data(*each) for each in _parts(write)],
-        "origin": write.origin.value,
-        "auto": write.origin.auto,
-        "evidence": {
-            "message": write.evidence.message,
-            "by": write.evidence.by or None,
-            "quote": write.evidence.quote or None,
-        },
-        "flags": list(write.flags),
-        "created_at": iso(write.created_at),
-        "expires_at": iso(write.expires_at),
-    }
-
-
 def logged_as_data(write: Write) -> dict[str, object]:
     """The same with what became of it."""
     return {
@@ -167,14 +143,6 @@ def logged_as_data(write: Write) -> dict[str, object]:
         "undone_by": write.undone_by or None,
         "undone_at": iso(write.undone_at),
     }
-
-
-def _parts(write: Write) -> Iterator[tuple[str, str, str]]:
-    return ((part.action.value, part.content, part.old_text) for part in write.operations)
-
-
-def _operation_as_data(action: str, content: str, old_text: str) -> dict[str, object]:
-    return {"action": action, "content": content or None, "old_text": old_text or None}
 
 
 def entry_as_data(target: Target, entry: entries.Entry, source: Write | None) -> dict[str, object]:

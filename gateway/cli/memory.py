@@ -3,28 +3,27 @@
 The same functions as behind `/memory`. The person at this command is the owner.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 import click
 
 from gateway import words
 from gateway.chat import TERMINAL_OWNER
-from gateway.cli import Options, confirmed, emit, json_option, ledger
-from gateway.cli.opened import any_space, from_markdown, one_space, opened, services_for, shown, space_named
-from gateway.conversation import notices
+from gateway.cli import Group, Options, confirmed, emit, json_option, ledger, waiting
+from gateway.cli.opened import any_space, from_markdown, one_space, opened, services_for, space_named
 from gateway.conversation.commands import deciding, tidy
 from gateway.conversation.commands import memory as commands
 from gateway.conversation.commands.call import Services
 from gateway.errors import NotFound, Refused, StoreBusy
 from gateway.memory import asking, entries
-from gateway.records import Action, Space, Target, Write
+from gateway.records import Space, Target, Write
 from gateway.store import doorbell, people, sessions, writes
 
 MOST_SESSIONS = 100_000
 
-memory = click.Group("memory", help="What is remembered, and what waits for your yes.")
-for _command in (ledger.why, ledger.log, ledger.undo, ledger.edit):
+memory = Group("memory", help="What is remembered, and what waits for your yes.")
+for _command in (waiting.pending, ledger.why, ledger.log, ledger.undo, ledger.edit):
     memory.add_command(_command)
 
 
@@ -44,22 +43,6 @@ def show(options: Options, space_name: str) -> None:
             others = [other.name for other in people.spaces(rd) if other.id != space.id]
         if others:
             click.echo(f"\nOther spaces (--space NAME): {', '.join(others)}")
-
-
-@memory.command()
-@any_space
-@json_option
-@click.pass_obj
-def pending(options: Options, space_name: str | None) -> None:
-    """What waits for your yes, oldest first."""
-    with opened(options) as core:
-        space = space_named(core, space_name).id if space_name is not None else None
-        with core.db.read() as rd:
-            staged = writes.staged(rd, space, "memory")
-    if options.json:
-        emit([ledger.write_as_data(write) for write in staged])
-    else:
-        click.echo("\n".join(_pending_lines(staged, options.language)))
 
 
 @memory.command()
@@ -118,7 +101,7 @@ def refresh(options: Options, space_name: str) -> None:
     if options.json:
         emit({"space": space.name, "refreshed": ids})
     else:
-        click.echo(f"✓ Open conversations that now see the memory as it is: {len(ids)}")
+        click.echo(words.text("refresh.done", options.language, count=len(ids)))
 
 
 @memory.command("tidy")
@@ -164,8 +147,9 @@ def reset(options: Options, target: str, yes: bool, space_name: str) -> int:
             raise Refused("remember.off")
         files = [core.home.memory_file(space.name, each) for each in targets]
         there = [file.exists() for file in files]
-        if not confirmed(f"Delete {' and '.join(map(str, files))}?", yes=yes):
-            click.echo("Nothing was deleted.", err=True)
+        named = words.text("reset.joint", options.language).join(map(str, files))
+        if not confirmed(words.text("reset.question", options.language, files=named), yes=yes):
+            click.echo(words.text("reset.left", options.language), err=True)
             return 1
         services.memory.reset(space, targets, TERMINAL_OWNER.key)
         doorbell.ring(core.home)
@@ -174,7 +158,7 @@ def reset(options: Options, target: str, yes: bool, space_name: str) -> int:
         emit([{"space": space.name, "target": each.value, "deleted": was} for each, was in data])
     else:
         for file, was in zip(files, there, strict=True):
-            click.echo(f"✓ Deleted {file}" if was else f"✓ {file} was not there")
+            click.echo(words.text("reset.deleted" if was else "reset.not_there", options.language, file=file))
     return 0
 
 
@@ -228,44 +212,6 @@ def _result_as_data(result: deciding.Result, line: str) -> dict[str, object]:
 
 
 # -- what is shown -----------------------------------------------------------------------------------------
-
-
-def _pending_lines(staged: Sequence[Write], language: str) -> Iterator[str]:
-    """The list of the chat, and under a line what it leaves out: nobody should approve what they cannot see."""
-    if not staged:
-        yield words.text("pending.none", language)
-        return
-    several = len({write.space for write in staged}) > 1
-    yield words.text("pending.count", language, count=len(staged))
-    for write in staged:
-        yield from_markdown(notices.pending_line(write, with_space=several, language=language))
-        yield from (f"     {line}" for line in _details(write, language))
-    yield "hikae memory approve ID…|all · hikae memory reject ID…|all"
-
-
-def _details(write: Write, language: str) -> Iterator[str]:
-    if not _is_whole_in_a_line(write):
-        for operation in entries.pinned(write.operations, entries.split_texts(write.before)):
-            yield from _marked("➖", operation.old_text)
-            yield from _marked("➕", operation.content)
-    for flag in write.flags:
-        yield f"! {notices.flag(flag, language)}"
-    if write.reason:
-        yield f"! {notices.reason(write, language)}"
-
-
-def _is_whole_in_a_line(write: Write) -> bool:
-    if write.action is not Action.ADD:
-        return False  # what goes is shown whole: a write may name an entry by a part of it
-    text = write.operations[0].content
-    return len(text) <= notices.EXCERPT_CHARS and "\n" not in text
-
-
-def _marked(mark: str, text: str) -> Iterator[str]:
-    lines = shown(text).splitlines()
-    if lines:
-        yield f"{mark} {lines[0]}"
-        yield from (f"   {line}" for line in lines[1:])
 
 
 def _file_as_data(services: Services, space: Space, target: Target) -> dict[str, object]:

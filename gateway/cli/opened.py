@@ -5,18 +5,21 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
+from typing import TYPE_CHECKING
 
 import click
 
-from gateway import logs
+from gateway import logs, words
 from gateway.chat import Chat
 from gateway.cli import Options
-from gateway.conversation import access, notices
-from gateway.conversation.commands.call import Services
+from gateway.conversation import notices
 from gateway.core import Core, open_core, services_of
 from gateway.errors import NotFound
 from gateway.records import Space
 from gateway.store import people
+
+if TYPE_CHECKING:
+    from gateway.conversation.commands.call import Services
 
 OWNER = "owner"
 one_space = click.option("--space", "space_name", metavar="NAME", default=OWNER, help="Whose (default: yours).")
@@ -28,7 +31,7 @@ _NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u
 def opened(options: Options) -> Iterator[Core]:
     """The home, open for one command; created when it is new. What happens is logged to its file."""
     core = open_core(options.home)
-    options.language = core.loaded.settings.display.language
+    options.language = words.at_the_prompt(core.loaded.settings.display.language)
     try:
         logs.setup(core.home, to_stderr=False, secrets=core.loaded.settings.secrets())
         yield core
@@ -37,7 +40,7 @@ def opened(options: Options) -> Iterator[Core]:
         logs.close()
 
 
-def services_for(core: Core) -> Services:
+def services_for(core: Core) -> "Services":
     """What the commands of the chat work with, for `hikae`."""
     return services_of(core, core.loaded.settings.model.name)
 
@@ -50,6 +53,8 @@ def space_named(core: Core, name: str) -> Space:
         return found
     if name != OWNER:
         raise NotFound("space.unknown", name=shown(name))
+    from gateway.conversation import access  # late: the owner's space is there from the first time on
+
     with core.db.write() as tx:
         return access.owner_space(tx, core.clock.now())
 

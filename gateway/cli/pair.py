@@ -5,14 +5,16 @@ from datetime import tzinfo
 import click
 
 from gateway import health, words
-from gateway.cli import Options, emit, json_option
+from gateway.cli import Group, Options, emit, json_option
 from gateway.cli.opened import clock_time, columns, iso, opened
 from gateway.conversation import pairing
 from gateway.conversation.access import Access, OwnerCode
 from gateway.home import Home
 from gateway.store import doorbell
 
-pair = click.Group("pair", help="Let people in.")
+TOLD_NO = ("ignored", "revoked")
+
+pair = Group("pair", help="Let people in.")
 
 
 @pair.command("code")
@@ -26,7 +28,7 @@ def code(options: Options) -> None:
     if options.json:
         emit({"code": made.code, "expires_at": iso(made.expires_at), "link": _link(account, made)})
     else:
-        click.echo(invitation(made, account, zone))
+        click.echo(invitation(made, account, zone, options.language))
 
 
 @pair.command("list")
@@ -45,6 +47,8 @@ def list_(options: Options) -> None:
     else:
         for line in columns([_cells(each, zone) for each in known]):
             click.echo(line)
+        if any(each.role in TOLD_NO for each in known):
+            click.echo(words.text("pair.told_no", options.language))
 
 
 @pair.command()
@@ -84,12 +88,12 @@ def revoke(options: Options, person: str) -> None:
         click.echo(words.text("pair.revoked", options.language, person=person))
 
 
-def invitation(made: OwnerCode, account: str, zone: tzinfo) -> str:
+def invitation(made: OwnerCode, account: str, zone: tzinfo, language: str) -> str:
     """What to do with a code. `account` is the bot's name on Telegram, "" while it is not known."""
     until = clock_time(made.expires_at, zone)
     address = _link(account, made)
-    how = f"Open {address}\nor send" if address else "Send"
-    return f"{made.code}\n{how} `/start {made.code}` to your bot. It works once, until {until}."
+    key = "pair.invitation_link" if address else "pair.invitation"
+    return words.text(key, language, code=made.code, address=address, until=until)
 
 
 def _link(account: str, made: OwnerCode) -> str | None:
@@ -107,6 +111,8 @@ def _cells(known: pairing.Known, zone: tzinfo) -> list[str]:
     about = "config.yaml" if known.in_settings else ""
     if known.expires_at is not None:
         about = f"{known.code} until {clock_time(known.expires_at, zone)}"
+    if known.role in TOLD_NO and known.since is not None:
+        about = clock_time(known.since, zone)
     return [known.person, known.role, known.space or "–", about]
 
 

@@ -5,21 +5,22 @@ A review is named `SESSION:TURN`, the last turn that it looks at.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 
 import click
 
 from gateway import words
-from gateway.cli import Options, emit, json_option
-from gateway.cli.opened import columns, iso, opened, shown, space_named
+from gateway.cli import Group, Options, emit, json_option
+from gateway.cli.opened import clock_time, columns, iso, opened, shown, space_named
 from gateway.core import Core
 from gateway.errors import Refused
 from gateway.records import Review
-from gateway.store import people
+from gateway.store import holding, people
 from gateway.store import reviews as kept
 
 ALL = "all"
 
-reviews = click.Group("reviews", help="Background reviews of what was said.")
+reviews = Group("reviews", help="Background reviews of what was said.")
 
 
 @reviews.command("list")
@@ -33,10 +34,11 @@ def list_(options: Options, space_name: str | None) -> None:
         with core.db.read() as rd:
             found = kept.for_space(rd, space)
             names = {each.id: each.name for each in people.spaces(rd)}
+        zone = core.loaded.settings.zone()
     if options.json:
         emit([_as_data(review, names[review.space]) for review in found])
     else:
-        click.echo("\n".join(_lines(found, names)))
+        click.echo("\n".join(_lines(found, names, zone)))
 
 
 @reviews.command("retry")
@@ -98,15 +100,21 @@ def _parse(id: str) -> tuple[str, int]:
     return session, int(turn)
 
 
-def _lines(found: Sequence[Review], names: dict[int, str]) -> Iterator[str]:
+def _lines(found: Sequence[Review], names: dict[int, str], zone: tzinfo) -> Iterator[str]:
     if not found:
         yield "No review is due, running or failed."
         return
     rows = [
-        (_id(each), each.status, each.cause, str(each.attempts), f"{names[each.space]} {each.reason}".strip())
-        for each in found
+        (_id(each), each.status, each.cause, str(each.attempts), f"{names[each.space]} {reason}".strip())
+        for each, reason in ((each, _reason(each, zone)) for each in found)
     ]
     yield from columns([("ID", "STATUS", "BECAUSE OF", "TRIES", "SPACE, WHAT WENT WRONG"), *rows])
+
+
+def _reason(review: Review, zone: tzinfo) -> str:
+    if review.reason == holding.REASON and review.retry_at is not None:
+        return f"waits until {clock_time(review.retry_at, zone)}: the day's tokens are used up"
+    return review.reason
 
 
 def _as_data(review: Review, space: str) -> dict[str, object]:

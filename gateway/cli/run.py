@@ -9,13 +9,13 @@ import sys
 
 import click
 
-from gateway import app, logs
+from gateway import app, logs, words
 from gateway.cli import Options
 from gateway.cli.pair import invitation
 from gateway.conversation.access import Access
 from gateway.errors import ConfigError, Refused
 from gateway.ports import Platform
-from gateway.store import textfile, writes
+from gateway.store import restoring, textfile, writes
 
 
 @click.command()
@@ -56,6 +56,7 @@ def _run(options: Options, *, with_worker: bool) -> int:
     if lock is None:
         raise Refused("gateway.running", home=home.path, pid=textfile.holder(home.gateway_lock) or "?")
     try:
+        restoring.drop_unready(home)
         core = app.open_core(home)
         options.language = core.loaded.settings.display.language
         logs.setup(home, to_stderr=False, secrets=core.loaded.settings.secrets())
@@ -76,7 +77,7 @@ def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
                 core,
                 with_worker=with_worker,
                 ready=lambda platform: _say_ready(core, platform),
-                slow=lambda platform: click.echo(f"{platform.name} does not answer yet; still trying.", err=True),
+                slow=lambda platform: _say(core, "start.slow", platform=platform.name),
             )
         )
         return 0
@@ -88,7 +89,7 @@ def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
                 "or use `hikae chat`."
             ]
         )
-    click.echo("No chat platform is set up: talk here. Ctrl-D ends.", err=True)
+    _say(core, "start.talk_here")
     terminal = app.TerminalOptions(chat_id=secrets.token_hex(6), holds_home=True)
     asyncio.run(app.talk(core, terminal, with_worker=True))
     return 0
@@ -96,16 +97,17 @@ def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
 
 def _say_ready(core: app.Core, platform: Platform) -> None:
     """Say that the bot receives; while it has no owner, also how to become that (the code only in a terminal)."""
-    click.echo(f"Ready on {platform.name}.", err=True)
+    _say(core, "start.ready", platform=platform.name)
     access = Access(core.home, core.loaded.settings)
     if access.has_owner(core.db):
         return
     if not sys.stdout.isatty():
-        click.echo("Nobody is its owner yet, so it answers nobody. Get a code: hikae pair code", err=True)
+        _say(core, "start.ownerless")
     else:
         made = access.new_owner_code(core.clock.now())
-        click.echo("The bot has no owner yet. Your code, also from `hikae pair code`:")
-        click.echo(invitation(made, platform.health().account, core.loaded.settings.zone()))
+        language = core.loaded.settings.display.language
+        click.echo(words.text("start.owner_code", language))
+        click.echo(invitation(made, platform.health().account, core.loaded.settings.zone(), language))
 
 
 def _has_input() -> bool:
@@ -127,14 +129,17 @@ def take_any_text() -> None:
 def say_start(core: app.Core) -> None:
     """What the person who starts the bot should know: the model, warnings, and how to become the owner."""
     model = core.loaded.settings.chat_model()
+    core.loaded.settings.compression_model()
     core.loaded.settings.review_model()  # what it lacks is said now, not by a worker's log
-    click.echo(f"hikae · home {core.home.path} · model {model.name or model.provider}", err=True)
-    click.echo(f"({model.why})", err=True)
+    _say(core, "start.head", home=core.home.path, model=model.name or model.provider)
+    _say(core, "start.why", why=model.why)
     for warning in core.loaded.warnings:
-        click.echo(f"Note: {warning}", err=True)
+        _say(core, "start.note", warning=warning)
     with core.db.read() as rd:
         pending = writes.count_staged(rd, None)
     if pending:
-        click.echo(
-            f"Waiting for a yes: {pending}. See `hikae memory pending`, or /memory pending in the chat.", err=True
-        )
+        _say(core, "start.pending", count=pending)
+
+
+def _say(core: app.Core, key: str, **values: object) -> None:
+    click.echo(words.text(key, core.loaded.settings.display.language, **values), err=True)

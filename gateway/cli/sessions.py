@@ -1,17 +1,21 @@
-"""`hikae sessions`: the conversations, one whole conversation, and finding words in them."""
+"""`hikae sessions`: the conversations, one whole conversation, its title, and finding words in them.
+
+Deleting them is `clearing`, what a file of one looks like is `transcripts`.
+"""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 
 import click
 
-from gateway.cli import Options, emit, json_option
-from gateway.cli.opened import OWNER, chat_id, clock_time, columns, iso, one_line, opened, shown, space_named
+from gateway.cli import Group, Options, clearing, emit, json_option, transcripts
+from gateway.cli.opened import OWNER, clock_time, columns, iso, one_line, opened, shown, space_named
+from gateway.conversation import titling
 from gateway.records import Found, Hit, Message, Role, Session, SessionSummary
 from gateway.store import messages, people, search, search_query
 from gateway.store import sessions as kept
 
-sessions = click.Group("sessions", help="The conversations.")
+sessions = Group("sessions", help="The conversations.")
 
 _limit = click.option("--limit", type=click.IntRange(1, 100_000), default=50, show_default=True, help="At most.")
 
@@ -29,7 +33,7 @@ def list_(options: Options, space_name: str | None, limit: int) -> None:
             found = kept.recent(rd, space, limit)
         zone = core.loaded.settings.zone()
     if options.json:
-        emit([_summary_as_data(summary) for summary in found])
+        emit([transcripts.summary(summary) for summary in found])
     else:
         click.echo("\n".join(_list_lines(found, zone)))
 
@@ -86,6 +90,56 @@ def find(
         emit([_hit_as_data(hit) for hit in found.hits])
     else:
         click.echo("\n".join(_found_lines(found, zone)))
+
+
+@sessions.command("title")
+@click.argument("id", metavar="ID")
+@click.argument("text", metavar="TEXT")
+@json_option
+@click.pass_obj
+def title(options: Options, id: str, text: str) -> None:
+    """Give a conversation a title ("" takes it away)."""
+    with opened(options) as core:
+        named = titling.by_hand(text)
+        with core.db.write() as tx:
+            kept.rename(tx, id, named)
+    if options.json:
+        emit({"id": id, "title": named or None})
+    else:
+        click.echo(f"✓ {one_line(named, 120)}" if named else "✓ The title is gone.")
+
+
+@sessions.command("export")
+@click.argument("id", metavar="ID")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(transcripts.FORMATS),
+    default="jsonl",
+    show_default=True,
+    help="For programs, or to read.",
+)
+@json_option
+@click.pass_obj
+def export(options: Options, id: str, format_: str) -> None:
+    """Write one conversation to standard output, as a file."""
+    with opened(options) as core:
+        with core.db.read() as rd:
+            session = kept.get(rd, id)
+            said = messages.of_session(rd, session.id)
+            space = people.space(rd, session.space).name
+        zone = core.loaded.settings.zone()
+    if options.json:
+        rows = [transcripts.message(row) for row in said]
+        emit({**transcripts.head(session, space, len(said)), "transcript": rows})
+        return
+    made = transcripts.markdown(session, space, said, zone) if format_ == "markdown" else None
+    for line in made or transcripts.json_lines(session, space, said):
+        click.echo(line.encode("utf-8", "replace").decode())
+
+
+sessions.add_command(clearing.delete)
+sessions.add_command(clearing.prune)
 
 
 def _day(text: str | None, zone: tzinfo) -> datetime | None:
@@ -164,22 +218,8 @@ def _how_far(found: Found) -> Iterator[str]:
 # -- in JSON -----------------------------------------------------------------------------------------------
 
 
-def _summary_as_data(summary: SessionSummary) -> dict[str, object]:
-    return {
-        "id": summary.id,
-        "title": summary.title or None,
-        "platform": summary.chat.platform,
-        "chat": chat_id(summary.chat),
-        "space": summary.space,
-        "started_at": iso(summary.started_at),
-        "last_at": iso(summary.last_at),
-        "ended_at": iso(summary.ended_at),
-        "messages": summary.messages,
-    }
-
-
 def _session_as_data(session: Session, space: str, count: int) -> dict[str, object]:
-    return _summary_as_data(
+    return transcripts.summary(
         SessionSummary(
             id=session.id,
             title=session.title,

@@ -9,8 +9,7 @@ import click
 
 from gateway import words
 from gateway.chat import TERMINAL_OWNER
-from gateway.cli import Options, emit, json_option
-from gateway.cli.ledger import write_as_data
+from gateway.cli import Group, Options, emit, json_option
 from gateway.cli.memory import decide
 from gateway.cli.opened import (
     any_space,
@@ -22,6 +21,7 @@ from gateway.cli.opened import (
     shown,
     space_named,
 )
+from gateway.cli.waiting import write_as_data
 from gateway.conversation import notices, skilltext
 from gateway.conversation.commands import deciding
 from gateway.conversation.commands import skills as commands
@@ -32,7 +32,7 @@ from gateway.skills.catalog import Skill
 from gateway.skills.shelf import Whole
 from gateway.store import doorbell, writes
 
-skills = click.Group("skills", help="The procedures that were learnt, and what waits for your yes.")
+skills = Group("skills", help="The procedures that were learnt, and what waits for your yes.")
 
 _ids = click.argument("ids", nargs=-1, required=True, metavar="ID…|all")
 
@@ -89,7 +89,7 @@ def pending(options: Options, space_name: str | None) -> None:
     else:
         several = len({write.space for write in staged}) > 1
         text = skilltext.pending(staged, count=len(staged), with_space=several, language=options.language)
-        click.echo(from_markdown(text).replace("/skills ", "hikae skills "))
+        click.echo(from_markdown(text))
 
 
 @skills.command()
@@ -100,7 +100,7 @@ def pending(options: Options, space_name: str | None) -> None:
 def diff(options: Options, id: str, space_name: str | None) -> None:
     """What a write changes, whole, line by line."""
     with opened(options) as core:
-        number = deciding.ids([id], "skills.which")[0]
+        number = deciding.ids([id], "skills.which_diff")[0]
         write = commands.write_of(services_for(core), number, _id_of(core, space_name))
     if options.json:
         emit({**_write_as_data(write), "diff": wording.diff(write)})

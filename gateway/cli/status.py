@@ -12,8 +12,10 @@ from gateway.cli import Options, emit, json_option
 from gateway.cli.opened import clock_time, iso
 from gateway.clock import SystemClock
 from gateway.home import Home
+from gateway.memory import dailytokens
+from gateway.memory.dailytokens import Today
 from gateway.ports import PlatformHealth
-from gateway.store import people, reviews, textfile, writes
+from gateway.store import holding, people, reviews, textfile, writes
 from gateway.store.looking import look
 
 SILENT = 3 * health.EVERY
@@ -48,6 +50,10 @@ class Status:
     redis: Redis
     reviews: Mapping[str, int]
     pending: int
+    today: Today | None
+    """What background work has used of today's tokens; None without a database."""
+    waits_until: datetime | None
+    """When reviews go on that wait for another day's tokens."""
     ownerless: bool
     """A chat platform is on and nobody may decide."""
     now: datetime
@@ -78,6 +84,9 @@ def _look_around(home: Home, chosen: settings.Settings) -> Status:
     with look(home) as rd:
         counts = reviews.counts(rd) if rd else {"due": 0, "running": 0, "failed": 0}
         pending = writes.count_staged(rd, None) if rd else 0
+        now = SystemClock().now()
+        today = dailytokens.today(rd, chosen, now) if rd else None
+        waits_until = holding.until(rd, now) if rd else None
         owned = bool(chosen.access.owners) or (rd is not None and bool(people.owners(rd)))
     url = broker.connect_url(home, chosen)
     return Status(
@@ -88,8 +97,10 @@ def _look_around(home: Home, chosen: settings.Settings) -> Status:
         redis=Redis(broker.reachable(url), ours=not chosen.redis.url),
         reviews=counts,
         pending=pending,
+        today=today,
+        waits_until=waits_until,
         ownerless=bool(chosen.secret(chosen.platforms.telegram.token_env)) and not owned,
-        now=SystemClock().now(),
+        now=now,
     )
 
 
@@ -133,6 +144,11 @@ def _lines(home: Home, found: Status, chosen: settings.Settings) -> Iterator[str
     yield f"Worker    {_process_line(found.worker)}"
     yield f"Redis     {_redis_line(found.redis)}"
     yield f"Reviews   {counts}"
+    if found.waits_until is not None:
+        until = clock_time(found.waits_until, chosen.zone())
+        yield f"          the day's tokens are used up; some wait until {until}"
+    if found.today is not None and found.today.bound:
+        yield f"Tokens    {found.today.used:,} of {found.today.bound:,} used today for background work"
     yield f"Pending   {found.pending}" + (" (hikae memory pending)" if found.pending else "")
 
 
@@ -163,4 +179,9 @@ def _as_data(found: Status) -> dict[str, object]:
         },
         "reviews": {name: found.reviews[name] for name in ("due", "running", "failed")},
         "pending": found.pending,
+        "daily_tokens": {
+            "used": found.today.used if found.today else 0,
+            "bound": found.today.bound if found.today else 0,
+            "waits_until": iso(found.waits_until),
+        },
     }

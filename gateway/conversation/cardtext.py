@@ -6,14 +6,15 @@ says so. `rendering` fetches the records, `memory.cards` puts the rows.
 
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway import words
+from gateway.chat import Button
 from gateway.conversation import notices, worddiff
 from gateway.conversation.notices import Rendered, button, escape, excerpt, gist, unescape
-from gateway.memory import conflicts, snapshot
+from gateway.memory import beside, snapshot
 from gateway.memory.conflicts import Conflict
-from gateway.records import Action, Operation, Origin, Outgoing, Status, Write
+from gateway.records import FORGOTTEN, HELD, Action, Operation, Origin, Outgoing, Status, Write
 
 MOST_FORMATS = 90
 """Telegram ignores formats after the hundredth of a message."""
@@ -89,7 +90,7 @@ def card(write: Write, row: Outgoing, around: Around, language: str) -> Rendered
 
     changes = _fitting(notices.whole_operations(write), whole, _ROOMS.get(row.chat.platform, _TELEGRAM), language)
     actions = ("approve", "reject") if typed or not _is_editable(write) else ("approve", "reject", "edit")
-    rows = [tuple(button(action, row, language) for action in actions)]
+    rows = [tuple(decision_button(action, write, row, language) for action in actions)]
     if around.several and not typed:
         rows.append(tuple(button(action, row, language) for action in ("approve_all", "reject_all")))
     return Rendered(whole(changes), buttons=tuple(rows))
@@ -97,6 +98,8 @@ def card(write: Write, row: Outgoing, around: Around, language: str) -> Rendered
 
 def decided(write: Write, row: Outgoing, decider: Decider, language: str) -> Rendered:
     """What a card says after the decision. A rejected, expired or failed one says so without the words."""
+    if write.reason == FORGOTTEN:
+        return Rendered(words.text("card.forgotten", language, id=write.id), silent=True)
     by = decider.said(language)
     match write.status:
         case Status.APPLIED | Status.APPROVED:
@@ -136,17 +139,20 @@ def question(write: Write, row: Outgoing, language: str) -> Rendered:
     return Rendered(whole(chars), buttons=buttons, asks=answers)
 
 
+def decision_button(action: str, write: Write, row: Outgoing, language: str) -> Button:
+    """As usual; of what was forgotten before it asks whether to keep it now."""
+    plain = button(action, row, language)
+    label = {"approve": "button.keep", "reject": "button.leave_out"}.get(action, "")
+    return replace(plain, label=words.text(label, language)) if HELD in write.flags and label else plain
+
+
 def _is_editable(write: Write) -> bool:
     return len(write.operations) == 1 and write.action is not Action.REMOVE
 
 
 def conflict(write: Write, texts: Sequence[str]) -> Conflict | None:
     """The entry among `texts` that a write nearly repeats or contradicts, besides those that it replaces itself."""
-    operations = notices.whole_operations(write)
-    touched = {op.old_text for op in operations}
-    others = [text for text in texts if text not in touched]
-    found = (conflicts.find(op.content, others) for op in operations if op.content)
-    return next((each for each in found if each is not None), None)
+    return beside.entry(notices.whole_operations(write), texts)
 
 
 # -- around the changes --------------------------------------------------------------------------------------
@@ -169,7 +175,9 @@ def _tail(write: Write, around: Around, language: str, *, typed: bool) -> list[s
     if around.conflict is not None:
         why = notices.flag(around.conflict.why, language)
         lines.append(words.text("card.conflict", language, entry=excerpt(around.conflict.entry), why=why))
-    lines += [words.text("card.flag", language, flag=notices.flag(flag, language)) for flag in write.flags]
+    told = around.conflict.why if around.conflict else ""
+    flags = [flag for flag in write.flags if flag != told and (flag != HELD or not write.reason)]
+    lines += [words.text("card.flag", language, flag=notices.flag(flag, language)) for flag in flags]
     if write.reason:
         lines.append(words.text("card.flag", language, flag=notices.reason(write, language)))
     if around.budget is not None:

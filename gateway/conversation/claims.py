@@ -5,6 +5,7 @@ claim read where there is none costs a sentence that is true all the same; one t
 where the model left them. So the patterns are short, and in the languages that the scan knows.
 """
 
+import functools
 import re
 
 _LOOKED_AT = 2000
@@ -21,15 +22,25 @@ def claims(answer: str) -> bool:
     return _says(_plain(answer), _CLAIMING, _CLAIMED)
 
 
+def to_forget(text: str) -> str:
+    """What a person's own words ask to forget; "" where they ask nothing, or name nothing."""
+    plain = _CALLED.sub("", text.replace("’", "'")[: 2 * _LOOKED_AT])
+    for source in _FORGETTING:
+        if found := _any((source,)).search(plain):
+            what = _any((_BEFORE_IT, _BEHIND_IT)).sub("", found["what"]).strip(" \t　\"'”」』.。!！,、")
+            return "" if _any((_NAMES_NOTHING,)).fullmatch(what) else what
+    return ""
+
+
 def is_question(text: str) -> bool:
     """Whether a person asks: "Yes, I noted that" may then be true of an earlier answer."""
     return text.rstrip(" \n\t　\"'”」)").endswith(("?", "？", "؟", "か", "か。"))
 
 
-def _says(plain: str, stems: tuple[str, ...], pattern: re.Pattern[str]) -> bool:
+def _says(plain: str, stems: tuple[str, ...], sources: tuple[str, ...]) -> bool:
     """Most texts hold none of the stems, which is known a hundred times sooner."""
     lower = plain.lower()
-    return any(stem in lower for stem in stems) and pattern.search(plain) is not None
+    return any(stem in lower for stem in stems) and _any(sources).search(plain) is not None
 
 
 def _plain(text: str) -> str:
@@ -37,7 +48,8 @@ def _plain(text: str) -> str:
     return text.replace("’", "'").replace("*", "").replace("_", "")
 
 
-def _any(*sources: str) -> re.Pattern[str]:
+@functools.cache  # compiled when it is first asked for: most commands ask nothing
+def _any(sources: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{source})" for source in sources), re.IGNORECASE)
 
 
@@ -68,7 +80,7 @@ _ASKING = (
     *("merk", "vergiss", "notier", "denk daran", "souv", "retien", "retenez", "oublie", "mémoris", "note"),
     *("запомн", "забу", "забыв", "в виду", "запиш"),
 )
-_ASKED = _any(
+_ASKED = (
     _BEGINS
     + r"(?:remember|memori[sz]e|keep in mind|(?:don't|do not|never) forget|(?:make|take) a note|note down)\b"
     r"(?!\s*(?:\?|when\b|how\b|the (?:time|day)\b|me\s+(?:of|to)\b))",
@@ -84,6 +96,25 @@ _ASKED = _any(
     _BEGINS + r"(?:souviens-toi|souvenez-vous|retiens|retenez|n'oublie[zs]? pas|mémorise[zr]?)\b",
     _BEGINS + r"(?:note|oublie)[zs]? que\b",
     _BEGINS + r"(?:запомни|запомните|не забудь|не забудьте|не забывай|имей в виду|запиши|забудь|забудьте)\b",
+)
+
+_CALLED = re.compile(r"^\s*@\w+[,:]?\s+")
+"""In a group somebody is called by name first."""
+_FORGETTING = (
+    _BEGINS + r"forget (?P<what>[^!?\n]*?\w)(?=(?<=\w{3})\.\s|[!?\n]|\.?\s*$)",
+    r"\b(?:delete|remove|erase) (?P<what>[^.!?\n]*\w[^!?\n]*?) from (?:your |my )?memory\b",
+    r"(?P<what>[^。！？!?\n、]{2,}?)(?:は|を|も)?、?(?:もう|全部|すべて|すっかり|完全に|きれいに)?"
+    r"忘れて(?:ください|下さい|欲しい|ほしい|くれ|ね|よ|[。！!\s]|$)",
+)
+"""What is asked for is the group `what`. Only words that ask for it; whether anything is found decides the rest."""
+_BEFORE_IT = (
+    r"^(?:about |that |the fact that |everything |all |what I (?:said|told you) about |I(?:'m| am|'ve| have)? |we "
+    r"|my |our |the |私(?:の|は|が)?|わたし(?:の|は|が)?|僕(?:の|は|が)?|俺(?:の|は|が)?|お願いだから|どうか)+"
+)
+_BEHIND_IT = r"(?:のこと|という(?:こと|話)|って(?:こと|話)|こと|話)$"
+_NAMES_NOTHING = (
+    r"(?:it|this|that|them|me|him|her|you|everything|all|all (?:of )?(?:it|that|this)|about it|what I said"
+    r"|それ|これ|あれ|全部|すべて|今の(?:話|こと)?|さっきの(?:話|こと)?)?"
 )
 
 _CLAIMING = (
@@ -119,7 +150,7 @@ _CLAIMING = (
     *("apuntado", "recordaré", "acordaré", "merk", "notiert", "gespeichert", "vergessen", "noté", "retenu"),
     *("enregistré", "mémoris", "souviendrai", "retiens", "запомн", "помнить", "записал", "сохранил"),
 )
-_CLAIMED = _any(
+_CLAIMED = (
     r"\bI(?:'ve| have)? (?:now |just |also )?(?:saved|stored|noted|memori[sz]ed|recorded|forgotten|remembered) "
     r"(?:it|that|this|your|to|in|down)\b",
     r"\bI(?:'ll| will| shall) (?:now |also |always |definitely |certainly )?"

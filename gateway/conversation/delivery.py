@@ -19,7 +19,7 @@ from gateway.conversation.notices import Rendered
 from gateway.errors import ChatGone, ChatMoved, PlatformBusy, TryLater, WayClosed
 from gateway.ports import Clock, Platform
 from gateway.records import Chunk, NewOutgoing, Outgoing
-from gateway.store import outbox, pauses, people
+from gateway.store import forgets, outbox, pauses, people, saidwhere
 from gateway.store.db import Database, Transaction
 from gateway.store.pauses import Pause
 
@@ -43,6 +43,8 @@ class Parcel:
     kept: tuple[Chunk, ...]
     edits: str
     """The platform message to change; "" to send new ones."""
+    epoch: int = 0
+    """See `store.forgets`: what was rendered before a forget is rendered again."""
 
 
 class Delivery:
@@ -124,6 +126,7 @@ class Delivery:
 
     def _pack(self, row: Outgoing) -> Parcel:
         """Render a row. One that has become pointless is dropped; a long one keeps its chunks first."""
+        epoch = self._epoch(row)
         rendered = self._render(row)
         with self._db.read() as rd:
             kept = tuple(outbox.chunks(rd, row.id))
@@ -131,11 +134,22 @@ class Delivery:
         if rendered is None or (row.edits is not None and not edits):
             self._drop(row)
             return Parcel(row, Rendered(""), (), (), "")
+        if rendered.deletes:
+            return Parcel(row, rendered, (), (), "")
         texts = tuple(chunk.text for chunk in kept) or self._platforms[row.chat.platform].chunks(rendered.text)
         if len(texts) > 1 and not kept:
             with self._db.write() as tx:
+                forgets.refuse_overtaken(tx, row.space, epoch)
                 outbox.keep_chunks(tx, row.id, texts)
-        return Parcel(row, rendered, texts, kept, edits)
+        return Parcel(row, rendered, texts, kept, edits, epoch)
+
+    def _epoch(self, row: Outgoing) -> int:
+        with self._db.read() as rd:
+            return forgets.epoch(rd, row.space)
+
+    def _refuse_overtaken(self, parcel: Parcel) -> None:
+        with self._db.read() as rd:
+            forgets.refuse_overtaken(rd, parcel.row.space, parcel.epoch)
 
     # -- saying it -------------------------------------------------------------------------------------
 
@@ -171,11 +185,17 @@ class Delivery:
     async def _deliver(self, parcel: Parcel) -> bool:
         """Send what has not arrived. False when nothing else is to be said in this chat."""
         platform = self._platforms[parcel.row.chat.platform]
+        if parcel.rendered.deletes:
+            gone = await platform.delete(parcel.row.chat, parcel.rendered.deletes)
+            failpoints.reach("delivery.deleted")
+            return await surely(self._mark_deleted, parcel.row, len(gone))
         delivered = {chunk.position for chunk in parcel.kept if chunk.delivered}
         more = True
         for position in range(len(parcel.texts)):
             if position in delivered:
                 continue
+            if position:
+                await asyncio.to_thread(self._refuse_overtaken, parcel)
             try:
                 platform_id = await platform.send(_message(parcel, position))
             except PlatformBusy as busy:
@@ -199,8 +219,17 @@ class Delivery:
                 outbox.delivered(tx, row.id, now)
             return outbox.something_waits(tx, row.chat)
 
+    def _mark_deleted(self, row: Outgoing, count: int) -> bool:
+        """So many of the messages that were to be deleted are gone. Deleting them again is no error."""
+        with self._db.write() as tx:
+            saidwhere.deleted(tx, row.id, count)
+            outbox.delivered(tx, row.id, self._clock.now())
+            return outbox.something_waits(tx, row.chat)
+
     def _mark_unsure(self, parcel: Parcel, position: int) -> None:
         with self._db.write() as tx:
+            if forgets.epoch(tx, parcel.row.space) != parcel.epoch:
+                return  # its words are forgotten: it is rendered again, and may be seen twice
             outbox.keep_chunks(tx, parcel.row.id, parcel.texts)
             outbox.chunk_unsure(tx, parcel.row.id, position)
 
@@ -294,7 +323,9 @@ def _message(parcel: Parcel, position: int) -> OutgoingMessage:
         aside=parcel.rendered.aside,
         escaped=parcel.rendered.escaped,
         asks=parcel.rendered.asks and last,
+        file=parcel.rendered.file if last else None,
         via=parcel.row.via,
+        goes_on=position > 0,
         nonce=f"{parcel.row.id}-{position}",
     )
 

@@ -40,11 +40,12 @@ def _edit_answer(tx: Transaction, kept: Message, message: IncomingMessage, now: 
 
 
 def _can_still_change(kept: Message) -> bool:
-    return kept.done is None and not kept.turn and kept.part_of is None
+    return kept.done is None and not kept.erased and not kept.turn and kept.part_of is None
 
 
 def _says_something_else(kept: Message, message: IncomingMessage) -> bool:
-    """Platforms also call it an edit when a link got its preview. Of a piece that was joined the words are gone."""
+    """Platforms also call it an edit when a link got its preview. Of a piece that was joined the words are gone,
+    and of what was taken back: what is asked anew by changing it must not go unheard."""
     return kept.part_of is not None or kept.text != joining.words_of(message.pieces)
 
 

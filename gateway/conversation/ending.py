@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from gateway import policy
+from gateway.memory import incognito
 from gateway.records import Session
 from gateway.settings import Settings
 from gateway.store import reviews, sessions
@@ -10,7 +11,10 @@ from gateway.store.db import Transaction
 
 
 def end(tx: Transaction, settings: Settings, session: Session, reason: str, now: datetime) -> None:
-    """End a session; the next message of its chat opens another one."""
+    """End a session; the next message of its chat opens another one. Of an incognito one nothing stays."""
+    if session.incognito:
+        incognito.erase(tx, session, now)
+        return
     sessions.end(tx, session.id, reason, now)
     review_rest(tx, settings, session, now)
 

@@ -5,7 +5,7 @@ words are `prompt`, its memory blocks `memory.snapshot`.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from pathlib import Path
@@ -18,8 +18,8 @@ from gateway.home import Home
 from gateway.memory.writing import FileWarning, Memory
 from gateway.records import Session, Space
 from gateway.settings import Settings
-from gateway.store import people, sessions, textfile
-from gateway.store.db import Transaction
+from gateway.store import messages, people, sessions, textfile
+from gateway.store.db import Database, Reader, Transaction
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +66,9 @@ class Freezer:
         """The tool definitions that a session opened now would get, as JSON text ("" for none)."""
         return tools.definitions(self.memory.targets(space), self.settings.agent.disabled_toolsets)
 
-    def open(self, tx: Transaction, chat: Chat, space: Space, at: datetime, member: str = "") -> Session:
+    def open(
+        self, tx: Transaction, chat: Chat, space: Space, at: datetime, member: str = "", *, incognito: bool = False
+    ) -> Session:
         """Open a session in this chat with a prompt frozen now."""
         session = Session(
             id=sessions.new_id(at),
@@ -83,6 +85,7 @@ class Freezer:
             last_at=at,
             title="",
             model=self.model_name,
+            incognito=incognito,
         )
         sessions.open(tx, session)
         return session
@@ -93,12 +96,26 @@ class Freezer:
         fresh = prompt.join(self.parts(space, session.chat.platform, session.opened_at))
         sessions.refreeze(tx, session.id, fresh, self.tools(space), at)
 
+    def freeze_again(self, tx: Transaction, session: Session, at: datetime) -> None:
+        """Give a session whose prompt a forget erased another: memory as it is now, its own date (promise 4)."""
+        space = people.space(tx, session.space)
+        fresh = prompt.join(self.parts(space, session.chat.platform, session.opened_at))
+        sessions.freeze_again(tx, session.id, fresh, self.tools(space), at)
+
     def refresh(self, tx: Transaction, chat: Chat, at: datetime, named: str = "") -> bool:
-        """Refreeze the session that a chat talks in: `/memory refresh` and [Use now]. False: none is open."""
-        session = sessions.in_use(tx, chat, named)
-        if session is not None:
+        """Refreeze what a chat talks in: `/memory refresh` and [Use now]. False: no session is open.
+
+        Where each member of a group has a session, all of these: the memory is the group's.
+        """
+        used = self.used_in(tx, chat, named)
+        for session in used:
             self.refreeze(tx, session, at)
-        return session is not None
+        return bool(used)
+
+    def used_in(self, rd: Reader, chat: Chat, named: str = "") -> Sequence[Session]:
+        """The open sessions of a chat, else the one that it was asked to go on with."""
+        session = sessions.find(rd, named) if named else None
+        return sessions.open_in(rd, chat) or ([session] if session is not None else [])
 
     def stamp_zone(self, at: datetime) -> datetime:
         """An instant in the time zone in which the model is told times."""
@@ -127,6 +144,22 @@ class Freezer:
             log.warning("prompt.file_left_out", extra={"file": path.name, "reason": verdict.reasons[0]})
             return words.text("prompt.file_left_out", "en", file=path.name)
         return text
+
+
+def freeze_again(db: Database, freezer: Freezer, message_id: int, at: datetime) -> None:
+    """See that the turn of a message has a prompt, where a forget erased the one it began with."""
+    with db.read() as rd:
+        message = messages.get(rd, message_id)
+        if message.erased or sessions.has_prompt(rd, message.session, message.generation):
+            return
+    with db.write() as tx:
+        session = sessions.find(tx, message.session)
+        if session is None:
+            return
+        if not session.system_prompt:
+            freezer.freeze_again(tx, session, at)
+        messages.send_under(tx, session.id, message.turn, sessions.get(tx, session.id).generation)
+    log.info("session.frozen_again", extra={"session": session.id})
 
 
 def _context(path: Path) -> str:

@@ -22,7 +22,7 @@ from gateway.errors import Refused, StoreBusy
 from gateway.ports import Clock
 from gateway.records import Done, Message, NewOutgoing, Role, Space
 from gateway.settings import Settings
-from gateway.store import messages, moving, outbox, people
+from gateway.store import messages, moving, outbox, people, sessions
 from gateway.store.db import Database, Transaction, Unusable
 from gateway.words import text as say
 
@@ -40,6 +40,13 @@ class Kept:
     kind: Kind
     begun: Message | None = None
     interrupts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NotKept:
+    """A message that was refused, answered on the spot or not for us; whether something was said to it."""
+
+    told: bool
 
 
 @dataclass(frozen=True)
@@ -61,17 +68,18 @@ class Intake:
         """Who is let in with a message."""
         return Door(self.db, self.settings, self.access, self.clock)
 
-    async def message(self, message: IncomingMessage) -> None:
-        """Keep one message and wake its lane. Raises TryLater when it could not be kept."""
+    async def message(self, message: IncomingMessage) -> bool:
+        """See ports.Receiver. What was kept wakes its lane."""
         with _nothing_given_up():
             kept = await asyncio.to_thread(self._take, message)
         failpoints.reach("intake.kept")
-        if kept is None:
+        if isinstance(kept, NotKept):
             self.said()
-            return
+            return kept.told
         if kept.interrupts:
             await self.lanes.stop(kept.chat)
         self.lanes.wake(kept.chat, kept.kind, kept.begun)
+        return True
 
     async def tap(self, tap: Tap) -> str:
         """Keep one tap and wake its lane; the toast says at once when it will change nothing."""
@@ -93,6 +101,7 @@ class Intake:
         """See ports.Receiver. What waits there goes on in the chat's new lanes."""
         with _nothing_given_up():
             waiting = await asyncio.to_thread(self._move, platform, from_id, to_id)
+        self.lanes.moved(Chat(platform, from_id), Chat(platform, to_id))
         for chat, role in waiting:
             self.lanes.wake(chat, kind_of(role))
         self.said()
@@ -129,13 +138,12 @@ class Intake:
 
     # -- messages --------------------------------------------------------------------------------------
 
-    def _take(self, message: IncomingMessage) -> "Kept | None":
-        """What was kept, or None when it was refused, answered on the spot or not for us."""
+    def _take(self, message: IncomingMessage) -> "Kept | NotKept":
         message = self._where_it_is_now(message)
-        standing = self.door.admit(message)
-        return None if standing is None else self._keep(message, standing)
+        standing, told = self.door.admit(message)
+        return NotKept(told) if standing is None else self._keep(message, standing)
 
-    def _keep(self, message: IncomingMessage, standing: Standing) -> "Kept | None":
+    def _keep(self, message: IncomingMessage, standing: Standing) -> "Kept | NotKept":
         now = self.clock.now()
         if (answer := self._keep_answer(message, now)) is not None:
             return answer
@@ -143,11 +151,14 @@ class Intake:
         role = Role.USER if command is None else Role.COMMAND
         with self.db.write() as tx:
             if message.private and self.access.standing(tx, message.person) is Standing.STRANGER:
-                return None  # taken out since the door was passed: a space of theirs must not come to be again
+                # Taken out since the door was passed: a space of theirs must not come to be again.
+                return NotKept(told=False)
             space = self.access.space_for(tx, message, now)
             self.door.note_chat(tx, message, space, standing)
             if role is Role.USER and self._turned_away(tx, message, standing, space, now):
-                return None
+                return NotKept(told=True)
+            if message.session and sessions.find(tx, message.session) is None:
+                message = replace(message, session="")  # deleted since the terminal was told to go on with it
             id = messages.keep(tx, _row(message, role, space))
             if id is None or role is Role.COMMAND:
                 return Kept(message.chat, kind_of(role))

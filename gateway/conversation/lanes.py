@@ -2,13 +2,14 @@
 
 Each chat has a lane for talk and one for commands and taps, which are answered while a turn runs. A lane is a
 task that exists only while something waits, so an idle chat costs nothing. What waits is in the database: a
-lane asks for the oldest waiting message until there is none.
+lane asks for the oldest waiting message until there is none. What takes long and must not hold up its lane is
+handled aside.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from enum import Enum
 
 from gateway import logs
@@ -67,6 +68,9 @@ class Lanes:
         self._backlog: deque[tuple[Chat, Kind]] = deque()
         self._taken_up: set[tuple[Chat, Kind]] = set()
         self._current: dict[tuple[Chat, Kind], asyncio.Task[None]] = {}
+        self._aside: dict[int, asyncio.Task[None]] = {}
+        self._formerly: dict[Chat, Chat] = {}
+        """What chats were in which something still runs."""
         self._group: asyncio.TaskGroup | None = None
         self._closing = False
 
@@ -100,24 +104,46 @@ class Lanes:
         self._backlog.append((chat, kind))
         self._take_up_more()
 
+    def moved(self, chat: Chat, to: Chat) -> None:
+        """A chat has become another one: a turn that runs in its lane belongs to both from now on."""
+        self._formerly = {now: was for now, was in self._formerly.items() if (was, Kind.TALK) in self._tasks}
+        if (chat, Kind.TALK) in self._tasks:
+            self._formerly[to] = chat
+
+    def aside(self, message: Message, handle: Handle) -> None:
+        """Handle this message beside its lane, which goes on; `next_waiting` must not find it meanwhile."""
+        if self._group is not None:
+            task = self._aside[message.id] = self._group.create_task(self._beside(message, handle))
+            task.add_done_callback(lambda _: self._aside.pop(message.id))
+
+    @property
+    def set_aside(self) -> Collection[int]:
+        """The ids of the messages that are being handled aside."""
+        return tuple(self._aside)
+
     async def stop(self, chat: Chat) -> None:
         """End the running turn of this chat, unsaid, and wait until it has ended."""
-        turn = self._current.get((chat, Kind.TALK))
-        if turn is not None:
-            turn.cancel()
-            await asyncio.wait((turn,))
+        chats = {chat, self._formerly.get(chat, chat)}
+        await _cancelled([turn for one in chats if (turn := self._current.get((one, Kind.TALK))) is not None])
+
+    async def stop_aside(self, id: int) -> None:
+        """End the handling of what was set aside, and wait until it has ended."""
+        if id in self._aside:
+            await _cancelled([self._aside[id]])
 
     async def until_quiet(self) -> None:
         """Wait until no lane runs."""
-        while self._tasks:
-            await asyncio.wait(tuple(self._tasks.values()))
+        while running := self._running():
+            await asyncio.wait(running)
 
     async def drain(self, seconds: float) -> None:
         """Take nothing new and let the running messages end, for at most `seconds`."""
         self._closing = True
-        running = tuple(self._tasks.values())
-        if running:
+        if running := self._running():
             await asyncio.wait(running, timeout=seconds)
+
+    def _running(self) -> tuple[asyncio.Task[None], ...]:
+        return (*self._tasks.values(), *self._aside.values())
 
     def _start(self, key: tuple[Chat, Kind]) -> None:
         if self._group is not None and not self._closing:
@@ -178,13 +204,22 @@ class Lanes:
         task = asyncio.ensure_future(self._handle(message))
         self._current[key] = task
         try:
+            return await self._end_of(task, message)
+        finally:
+            del self._current[key]
+
+    async def _beside(self, message: Message, handle: Handle) -> None:
+        with logs.bind(chat=message.chat.key):
+            while await self._outlive(self._end_of(asyncio.ensure_future(handle(message)), message)) is None:
+                pass
+
+    async def _end_of(self, task: asyncio.Future[None], message: Message) -> "Rest":
+        try:
             await asyncio.wait((task,))
         except asyncio.CancelledError:
             task.cancel()
             await asyncio.wait((task,))
             raise
-        finally:
-            del self._current[key]
         if task.cancelled():
             return Rest.MORE_MAY_WAIT
         error = task.exception()
@@ -194,3 +229,10 @@ class Lanes:
             log.error("lane.failed", exc_info=error)
             await self._give_up(message, error)
         return Rest.MORE_MAY_WAIT
+
+
+async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)

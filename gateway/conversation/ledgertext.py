@@ -1,6 +1,6 @@
 """How the ledger reads in a chat, as Markdown: one line for each write, and where an entry comes from. Pure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -36,34 +36,46 @@ def log(
     names: Naming,
     language: str,
     *,
-    with_space: bool,
+    spaces: Mapping[int, str],
     open_only: bool,
     more: bool,
 ) -> str:
-    """One line for each, newest first. `open_only` leaves out the words of what is not in memory."""
+    """One line for each, newest first. `open_only` leaves out the words of what is not in memory.
+
+    `spaces` are the names where rows of several are listed, else empty.
+    """
     if not rows and not choices:
         return words.text("log.empty", language)
     said, left = [], list(choices)
     for row in rows:
         while left and left[0].at > row.created_at:
-            said.append(choice_line(left.pop(0), names, language))
-        said.append(_line(row, names, language, with_space, open_only))
-    said += [choice_line(one, names, language) for one in left]
+            said.append(choice_line(left.pop(0), spaces, names, language))
+        said.append(_line(row, spaces, names, language, open_only))
+    said += [choice_line(one, spaces, names, language) for one in left]
     if more:
         said.append(words.text("log.more", language, id=rows[-1].id))
     return "\n".join(said)
 
 
-def _line(write: Write, names: Naming, language: str, with_space: bool, open_only: bool) -> str:
+def _line(write: Write, spaces: Mapping[int, str], names: Naming, language: str, open_only: bool) -> str:
     """`17 ✓ add to USER: "Lives in Bergen" (by you, 2026-11-30 10:02)`"""
     auto = r"\[auto\] " if write.origin.auto else ""
-    place = f" ({escape(write.space_name)})" if with_space else ""
+    place = _place(write.space, spaces, language)
     status = words.text(f"log.{write.status.value}", language)
-    head = f"{write.id} {status} {auto}"
+    head = f"{write.id} {status}{'' if status.endswith('：') else ' '}{auto}"
     what = notices.what(write, language) if write.kind == "memory" else ""
-    shown = "" if open_only and write.status not in _OPEN else notices.gist(write, language)
-    said = " ".join(part for part in (what + place, shown) if part)
+    shown, joint = _shown(write, language, open_only), "" if place.endswith("）") else " "
+    said = joint.join(part for part in (what + place, shown) if part)
     return f"{head}{said}{_who(write, names, language)}"
+
+
+def _shown(write: Write, language: str, open_only: bool) -> str:
+    """The words; of a write without any, such as one that held a secret, why that is."""
+    if open_only and write.status not in _OPEN:
+        return ""
+    if write.kind == "memory" and write.reason and not any(op.content or op.old_text for op in write.operations):
+        return words.text("log.no_words", language)
+    return notices.gist(write, language)
 
 
 def _who(write: Write, names: Naming, language: str) -> str:
@@ -76,11 +88,16 @@ def _who(write: Write, names: Naming, language: str) -> str:
     return words.text(key, language, when=when)
 
 
-def choice_line(choice: Choice, names: Naming, language: str) -> str:
-    """`— /memory approval off (by you, 2026-11-30 10:02)`"""
+def choice_line(choice: Choice, spaces: Mapping[int, str], names: Naming, language: str) -> str:
+    """`— /memory approval off (owner) (by you, 2026-11-30 10:02)`"""
     key = {"memory.write_approval": "log.memory_approval", "skills.write_approval": "log.skills_approval"}
     said = words.text(key.get(choice.key, "log.choice"), language, key=choice.key, value=choice.value)
-    return said + names(choice.by, choice.at).said(language)
+    return said + _place(choice.space, spaces, language) + names(choice.by, choice.at).said(language)
+
+
+def _place(space: int, spaces: Mapping[int, str], language: str) -> str:
+    """Whose memory it is, where several are listed."""
+    return words.text("log.place", language, space=escape(spaces[space])) if space in spaces else ""
 
 
 # -- why -----------------------------------------------------------------------------------------------------

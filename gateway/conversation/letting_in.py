@@ -45,16 +45,17 @@ class Door:
             return True
         return joining.is_piece(rd, message) and commands.parse(message.own_text.strip()) is None
 
-    def admit(self, message: IncomingMessage) -> Standing | None:
-        """The same; whoever is not let in has then been told what there is to hear."""
+    def admit(self, message: IncomingMessage) -> tuple[Standing | None, bool]:
+        """The same; whoever is not let in is told what there is to hear, and whether there was anything."""
         with self.db.read() as rd:
             standing = self.standing(rd, message)
             known = standing is not None or self.access.standing(rd, message.person) is not Standing.STRANGER
+        told = False
         if standing is None and message.private:
-            self._answer_stranger(message)
+            told = self._answer_stranger(message)
         elif standing is None and known and message.addressed:
-            self._refuse_group(message)
-        return standing
+            told = self._refuse_group(message)
+        return standing, told
 
     def note_chat(self, tx: Transaction, message: IncomingMessage, space: Space, standing: Standing) -> None:
         """Keep where it was said: whose private chat or which group. A new chat of the owner's shows what waits."""
@@ -76,12 +77,11 @@ class Door:
 
     # -- strangers -------------------------------------------------------------------------------------
 
-    def _answer_stranger(self, message: IncomingMessage) -> None:
+    def _answer_stranger(self, message: IncomingMessage) -> bool:
         code = _code_in(message)
         if code and not self._is_theirs(message, code):
-            self._try_owner_code(message, code)
-        elif self.settings.access.pairing:
-            self._tell_code(message)
+            return self._try_owner_code(message, code)
+        return self.settings.access.pairing and self._tell_code(message)
 
     def _is_theirs(self, message: IncomingMessage, code: str) -> bool:
         """Whether it is the pairing code that they were told, sent back to us: no guess at the owner's."""
@@ -89,24 +89,25 @@ class Door:
             current = pairings.current(rd, message.person, self.clock.now())
         return current is not None and current.code == code.upper()
 
-    def _try_owner_code(self, message: IncomingMessage, code: str) -> None:
+    def _try_owner_code(self, message: IncomingMessage, code: str) -> bool:
         dedupe = f"code-{message.chat.key}-{message.id}"
         with self.db.read() as rd:
             if outbox.by_dedupe(rd, dedupe) is not None:
-                return  # handed over again: one wrong code counts once
+                return True  # handed over again: one wrong code counts once
         now = self.clock.now()
         redeemed = self.access.redeem(self.db, message.person, code, now)
         if redeemed is Redeemed.SHUT_OUT:
-            return
+            return False
         with self.db.write() as tx:
             space = owner_space(tx, now)
             if redeemed is Redeemed.WRONG:
                 outbox.put(tx, self._row(message, dedupe, "code_wrong", space))
-                return
+                return True
             self._tell_owner(tx, message, dedupe, space)
             outbox.put(tx, self._row(message, dedupe, "code_right", space))
             self.note_chat(tx, message, space, Standing.OWNER)
             firstwords.put(tx, self.access, message.chat, message.person, space, now)
+        return True
 
     def _tell_owner(self, tx: Transaction, message: IncomingMessage, dedupe: str, space: Space) -> None:
         """Whoever owns the bot hears where they are that an account has just become theirs."""
@@ -123,31 +124,34 @@ class Door:
             )
             outbox.put(tx, new)
 
-    def _tell_code(self, message: IncomingMessage) -> None:
+    def _tell_code(self, message: IncomingMessage) -> bool:
         now = self.clock.now()
         with self.db.read() as rd:
             if not pairing.may_be_told(rd, message.person, now):
-                return  # whoever floods us costs a look, not a commit
+                return False  # whoever floods us costs a look, not a commit
         with self.db.write() as tx:
             asked = pairing.code_for(tx, self.access, message.person, message.chat, now, first_guess(message))
             if asked is None:
-                return
+                return False
             space = owner_space(tx, now)
             for number in range(ANSWERS_PER_CODE):
                 row = self._row(message, f"code-{asked.code}-{number}", "pairing_code", space, code=asked.code)
                 if outbox.put(tx, row) is not None:
-                    return
+                    return True
+        return False
 
     # -- groups ----------------------------------------------------------------------------------------
 
-    def _refuse_group(self, message: IncomingMessage) -> None:
+    def _refuse_group(self, message: IncomingMessage) -> bool:
         """Somebody known asks for the bot in a group that is not on the list: told once how to put it there."""
         with self.db.write() as tx:
-            if people.refused_group(tx, message.chat, self.clock.now()):
+            told = people.refused_group(tx, message.chat, self.clock.now())
+            if told:
                 group = f"{message.chat.platform}:{message.chat.id}"
                 dedupe = f"group-{message.chat.platform}-{message.chat.id}"
                 space = owner_space(tx, self.clock.now())
                 outbox.put(tx, self._row(message, dedupe, "group_refused", space, group=group))
+        return told
 
     def _row(self, message: IncomingMessage, dedupe: str, kind: str, space: Space, **values: object) -> NewOutgoing:
         return NewOutgoing(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway import words
-from gateway.chat import Button
+from gateway.chat import Attachment, Button
 from gateway.memory import entries, snapshot
 from gateway.memory.proposals import unkept
 from gateway.records import Action, Operation, Outgoing, Status, Target, Write
@@ -36,6 +36,10 @@ class Rendered:
     escaped: bool = True
     asks: bool = False
     """Whether the person is to answer this very message (`OutgoingMessage.asks`)."""
+    file: Attachment | None = None
+    """Sent with it."""
+    deletes: tuple[str, ...] = ()
+    """Messages of the chat to delete, instead of saying anything."""
 
 
 def escape(text: str) -> str:
@@ -64,13 +68,19 @@ def as_it_is(markdown: str) -> str:
 
 
 def notice(
-    writes: Sequence[Write], verbosity: str, language: str, *, unsaved: bool = False, unheeded: str = ""
+    writes: Sequence[Write],
+    verbosity: str,
+    language: str,
+    *,
+    unsaved: bool = False,
+    unheeded: str = "",
+    beside: Sequence[str] = (),
 ) -> Rendered | None:
     """What a turn or a review changed, and what it could not save. None when there is nothing to say.
 
     What could not be saved is said at every verbosity: nothing fails silently (design.md 7.7). `unsaved`: the
     turn's last memory call failed, whether or not there is a row for it. `unheeded`: the key of what to say of a
-    turn that changed nothing, though that was asked for or claimed.
+    turn that changed nothing, though that was asked for or claimed. `beside`: lines of `besidetext`.
     """
     applied = [write for write in writes if write.status is Status.APPLIED]
     undone = [write for write in writes if write.status is Status.UNDONE]
@@ -79,7 +89,8 @@ def notice(
         not_saved = [words.text("notice.nothing_saved", language)]
     if unheeded and not writes:
         not_saved = [words.text(unheeded, language)]
-    lines = [*_updates(applied, verbosity, language), *_undone(undone, verbosity, language), *not_saved]
+    updates = [*_updates(applied, verbosity, language), *(beside if verbosity != "off" else ())]
+    lines = [*updates, *_undone(undone, verbosity, language), *not_saved]
     return Rendered("\n".join(lines), silent=True) if lines else None
 
 
@@ -151,7 +162,7 @@ def flag(key: str, language: str) -> str:
 def button(action: str, row: Outgoing, language: str) -> Button:
     """A button of this outbox row: what it does, which row, and the row's token."""
     label = words.text(f"button.{action}", language)
-    return Button(label, f"{action}:{row.id}:{row.token}", asks=action == "edit")
+    return Button(label, f"{action}:{row.id}:{row.token}", asks=action in ("edit", "choose"))
 
 
 def what(write: Write, language: str) -> str:
@@ -193,7 +204,7 @@ def whole_operations(write: Write) -> tuple[Operation, ...]:
 def pending_line(write: Write, *, with_space: bool, language: str) -> str:
     """`17 [auto] add to USER: "Lives in Bergen"`, with the space's name where several are listed."""
     auto = r"\[auto\] " if write.origin.auto else ""
-    place = f" ({escape(write.space_name)})" if with_space else ""
+    place = words.text("log.place", language, space=escape(write.space_name)) if with_space else ""
     head = f"{write.id} {auto}{what(write, language)}{place}"
     return words.text("pending.line", language, head=head, gist=gist(write, language))
 

@@ -22,6 +22,8 @@ CODES_A_DAY = 3
 """For one account. With `MOST_OPEN`, what strangers can make the bot say has an end."""
 MOST_OPEN = 20
 """Codes that wait at a time, of all strangers. The owner's own ways in are not among them."""
+MOST_TOLD_NO = 20
+"""Of those who were ignored or taken out, so many are listed."""
 OWNER = "owner"
 
 
@@ -35,11 +37,11 @@ class LetIn:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One account as `/pair` lists it: let in, or asking with a code."""
+    """One account as `/pair` lists it: let in, asking with a code, or told no."""
 
     person: str
     role: str
-    """owner | allowed | asking"""
+    """owner | allowed | asking | ignored | revoked"""
     space: str
     """"" while it has none."""
     since: datetime | None
@@ -103,7 +105,8 @@ def _show(tx: Transaction, access: Access, asked: Pairing, now: datetime) -> Non
 def approve(tx: Transaction, access: Access, code: str, now: datetime, *, name: str = "") -> LetIn:
     """The owner's yes to a code, or (with `name`) to join an account that is let in, `telegram:9`, to a person.
 
-    `name` is a space: "owner" or another person's. Returns whom it let in and with which space. Raises Refused.
+    `name` is a space: "owner" or another person's. An account that was ignored or revoked is named by its key, too.
+    Returns whom it let in and with which space. Raises Refused.
     """
     space = _space_to_join(tx, name, now) if name else None
     if ":" in code:
@@ -125,7 +128,7 @@ def who(rd: Reader, code: str, now: datetime) -> Person:
 def ignore(tx: Transaction, code: str, now: datetime) -> None:
     """The owner's no: silence for that account. Raises AlreadyDecided."""
     asked = pairings.find(tx, code)
-    if asked is None or not pairings.decide(tx, code, now):
+    if asked is None or not pairings.ignore(tx, code, now):
         raise AlreadyDecided("pair.over")
     _redraw(tx, asked, now, None)
 
@@ -147,12 +150,26 @@ def _asked(rd: Reader, code: str, now: datetime) -> Pairing:
 def _join(tx: Transaction, access: Access, key: str, space: Space | None, now: datetime) -> LetIn:
     person = _person(key)
     if access.standing(tx, person) is Standing.STRANGER:
-        raise NotFound("pair.not_let_in", person=key)
+        return _take_back(tx, access, person, space, now)
     if space is None:
         raise Refused("pair.as_whom", person=key)
     if person.key in access.settings.access.owners and space.kind != OWNER:
         raise Refused("pair.in_settings", person=key, setting="access.owners")
     return LetIn(key, access.let_in(tx, person, space, now).name)
+
+
+def _take_back(tx: Transaction, access: Access, person: Person, space: Space | None, now: datetime) -> LetIn:
+    """A no was not meant: an account that was ignored or revoked is let in."""
+    asked = next((each for each in pairings.ignored(tx) if each.person == person), None)
+    account = people.account(tx, person)
+    if asked is None and (account is None or account.revoked_at is None):
+        raise NotFound("pair.not_let_in", person=person.key)
+    joined = access.let_in(tx, person, space, now)
+    pairings.take_back(tx, person)
+    if asked is not None:
+        _redraw(tx, asked, now, joined)
+        _tell(tx, access, asked, joined, now)
+    return LetIn(person.key, joined.name)
 
 
 def _space_to_join(tx: Transaction, name: str, now: datetime) -> Space:
@@ -176,17 +193,18 @@ def _redraw(tx: Transaction, asked: Pairing, now: datetime, joined: Space | None
     card = outbox.by_dedupe(tx, _card(asked.code))
     if card is None:
         return
+    ending = "allowed" if joined else "ignored"
     outbox.put(
         tx,
         NewOutgoing(
-            dedupe=f"{_card(asked.code)}-decided",
+            dedupe=f"{_card(asked.code)}-{ending}",
             kind="pairing_decided",
             chat=card.chat,
             space=card.space,
             created_at=now,
             edits=card.id,
             values={
-                "ending": "allowed" if joined else "ignored",
+                "ending": ending,
                 "person": asked.person.key,
                 "space": joined.name if joined else "",
             },
@@ -214,7 +232,7 @@ def _card(code: str) -> str:
 
 
 def known(rd: Reader, access: Access, now: datetime) -> list[Known]:
-    """Who asks, and who is let in: by a code, a yes or config.yaml."""
+    """Who asks, who is let in (by a code, a yes or config.yaml), and who was told no of late."""
     asking = [
         Known(asked.person.key, "asking", "", asked.created_at, asked.code, asked.expires_at)
         for asked in pairings.waiting(rd, now)
@@ -222,10 +240,27 @@ def known(rd: Reader, access: Access, now: datetime) -> list[Known]:
     wanted = access.settings.access
     named = dict.fromkeys((*wanted.owners, *wanted.allowed))
     kept = {account.key: account.since for account in people.let_in(rd)}
-    return asking + [
+    inside = [
         _let_in(rd, access, key, kept.get(key), key in named)
         for key in (*kept, *(key for key in named if key not in kept))
     ]
+    return asking + inside + _told_no(rd, {each.person for each in (*asking, *inside)})
+
+
+def _told_no(rd: Reader, others: set[str]) -> list[Known]:
+    """Whom the owner ignored or took out, newest first."""
+    told = [Known(each.person.key, "ignored", "", each.ignored_at) for each in pairings.ignored(rd)]
+    told += [Known(each.key, "revoked", "", each.revoked_at) for each in people.revoked(rd)]
+    newest = sorted((each for each in told if each.since is not None), key=_since, reverse=True)
+    found: dict[str, Known] = {}
+    for each in newest:
+        found.setdefault(each.person, each)
+    return [each for each in found.values() if each.person not in others][:MOST_TOLD_NO]
+
+
+def _since(known: Known) -> datetime:
+    assert known.since is not None
+    return known.since
 
 
 def _let_in(rd: Reader, access: Access, key: str, since: datetime | None, in_settings: bool) -> Known:

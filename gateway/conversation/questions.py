@@ -2,7 +2,8 @@
 says what it should be.
 
 A question is an outbox row (`ask_edit`) for one write, one person and one chat. It ends with the decision, or an
-hour after it was put; an answer to one that has ended is said like anything else.
+hour after it was put; an answer to one that has ended is said like anything else. A question about an entry
+(`/journey edit`) has no write and ends with its first answer.
 """
 
 from datetime import datetime
@@ -10,6 +11,7 @@ from datetime import datetime
 from gateway.chat import IncomingMessage
 from gateway.conversation import commands
 from gateway.conversation.access import Access
+from gateway.conversation.commands import forget_taps, journey
 from gateway.errors import NotFound
 from gateway.records import Outgoing, Status
 from gateway.store import outbox, writes
@@ -34,8 +36,12 @@ def kept_form(row: Outgoing, text: str) -> str:
 
 
 def _is_open(rd: Reader, row: Outgoing, now: datetime) -> bool:
-    if row.write is None or now >= datetime.fromisoformat(str(row.values.get("until", ""))):
+    if now >= datetime.fromisoformat(str(row.values.get("until", ""))):
         return False
+    if forget_taps.asks(row):
+        return forget_taps.asks_still(rd, row)
+    if row.write is None:
+        return journey.asks_still(rd, row)
     try:
         return writes.get(rd, row.write).status is Status.STAGED
     except NotFound:

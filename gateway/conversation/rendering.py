@@ -3,10 +3,22 @@
 from dataclasses import dataclass, replace
 
 from gateway import words
-from gateway.chat import Person
-from gateway.conversation import cardtext, commands, deciders, notices, skillcard, tidytext
-from gateway.conversation.access import Standing
+from gateway.chat import Chat, Person
+from gateway.conversation import (
+    besidetext,
+    cardtext,
+    commands,
+    deciders,
+    notices,
+    resettext,
+    skillcard,
+    takeback,
+    takebacktext,
+    tidytext,
+)
+from gateway.conversation.access import Standing, is_group
 from gateway.conversation.cardtext import Decider
+from gateway.conversation.commands import export, forget, forget_taps, journey, receipts
 from gateway.conversation.commands.about import welcome_text
 from gateway.conversation.commands.call import Services
 from gateway.conversation.language import language_of_row
@@ -16,7 +28,19 @@ from gateway.memory import entries
 from gateway.records import Outgoing, Role, Status, Write
 from gateway.store import messages, outbox, pairings, people, writes
 
-WITH_WORDS = ("reply", "answer", "notice", "notice_update", "warning", "tidied", "ask_edit")
+WITH_WORDS = (
+    "reply",
+    "answer",
+    "session_list",
+    "taken_back",
+    "taken_back_update",
+    "notice",
+    "notice_update",
+    "warning",
+    "reset",
+    "tidied",
+    "ask_edit",
+)
 """Kinds that say something of a space: nobody hears them who was taken out meanwhile. Cards look by themselves."""
 
 
@@ -60,14 +84,32 @@ class Renderer:
             case "welcome":
                 return Rendered(welcome_text(self.services, row, language))
             case "ask_first":
+                if self.services.asks_first(row.space):
+                    return None  # it is decided already, by config.yaml or a command
                 buttons = tuple(notices.button(name, row, language) for name in ("ask_first", "remember_freely"))
                 return Rendered(words.text("ask_first.question", language), buttons=(buttons,))
             case "first_answer":
                 asks = self.services.asks_first(row.space)
                 return Rendered(words.text("ask_first.asks" if asks else "ask_first.tells", language), silent=True)
+            case "reset":
+                return resettext.rendered(row, language)
+            case "compressed" | "compressed_still_long" | "not_compressed" | "too_long":
+                return Rendered(words.text(f"say.{row.kind}", language), silent=True)
             case "warning":
                 return Rendered(words.text(str(row.values["key"]), language, **row.values), silent=True)
-            case "answer":
+            case "taken_back" | "taken_back_update":
+                return self._taken_back(row, language)
+            case "forget_plan" | "forget_plan_update":
+                return forget.card(self.services, row, language) if self._may_see_plan(row) else None
+            case "forgotten":
+                return receipts.done(self.services, row, language, whole=self._is_private(row))
+            case "export":
+                return export.rendered(self.services, row, language) if self._decides_here(row) else None
+            case "forget_delete":
+                named = row.values["messages"]
+                assert isinstance(named, list)
+                return Rendered("", deletes=tuple(map(str, named)))
+            case "answer" | "session_list":
                 return Rendered(self._answer(row, language), aside=self._asked_elsewhere(row))
             case _:
                 return Rendered(words.text(f"say.{row.kind}", language, **row.values), aside=False)
@@ -85,7 +127,9 @@ class Renderer:
         if row.message is None:
             return None
         with self.services.db.read() as rd:
-            answer = messages.get(rd, row.message)
+            answer = messages.find(rd, row.message)
+        if answer is None:
+            return None  # taken back at this moment
         return Rendered(answer.text, aside=answer.chat != row.chat, escaped=False)
 
     def _asked_elsewhere(self, row: Outgoing) -> bool:
@@ -107,14 +151,28 @@ class Renderer:
         unsaved, told = bool(row.values.get("unsaved")), self._writes(row)
         if row.kind == "notice_update":
             told = [write for write in told if not write.decided_by]  # the others have cards, which say it
+            if row.chat.platform == "terminal":
+                told = [write for write in told if not self._settled_by_command(write)]
         unheeded = str(row.values.get("unheeded", ""))
-        rendered = notices.notice(told, self._verbosity(row), language, unsaved=unsaved, unheeded=unheeded)
+        verbosity, services = self._verbosity(row), self.services
+        near = besidetext.lines(services.db, services.memory, told, language, with_words=verbosity == "verbose")
+        rendered = notices.notice(told, verbosity, language, unsaved=unsaved, unheeded=unheeded, beside=near)
         in_force = any(write.status is Status.APPLIED and not write.decided_by for write in told)
         if rendered is None or not in_force or row.chat.platform == "terminal" or not self._decides_here(row):
             return rendered
-        if self._verbosity(row) == "off":
+        if verbosity == "off":
             return rendered
         return replace(rendered, buttons=((notices.button("undo", row, language),),))
+
+    def _taken_back(self, row: Outgoing, language: str) -> Rendered:
+        """With [Undo] for all that rests on it, where somebody who may decide reads it."""
+        found, decides = row.values["writes"], self._decides_here(row)
+        assert isinstance(found, list)
+        with self.services.db.read() as rd:
+            rests = takeback.listed(rd, int(str(row.values["question"])), found)
+        with_button = decides and row.chat.platform != "terminal"
+        rendered = takebacktext.rendered(row, rests, language, with_words=decides, with_button=with_button)
+        return replace(rendered, aside=self._asked_elsewhere(row))
 
     def _verbosity(self, row: Outgoing) -> str:
         """A chat that does not belong to the space (any more) hears that something changed, without the words."""
@@ -148,13 +206,21 @@ class Renderer:
                 return writes.of_review(rd, *row.review)
             return writes.of_message(rd, row.message) if row.message is not None else []
 
+    def _may_see_plan(self, row: Outgoing) -> bool:
+        """A plan has words, until it is decided; how it stands then has none, and must reach every card."""
+        return row.values.get("is") not in (None, "planned") or self._decides_here(row)
+
+    def _is_private(self, row: Outgoing) -> bool:
+        with self.services.db.read() as rd:
+            return not is_group(people.chat(rd, row.chat), row.chat)
+
     def _pairing(self, row: Outgoing, language: str) -> Rendered | None:
         """Who asks to be let in, while that is still to be decided."""
         with self.services.db.read() as rd:
             asked = pairings.find(rd, str(row.values["code"]))
         if asked is None or asked.decided_at is not None or not self._decides_here(row):
             return None
-        person, until = notices.escape(asked.person.key), asked.expires_at.astimezone(self.services.freezer.zone)
+        person, until = _profile(asked.person, row.chat), asked.expires_at.astimezone(self.services.freezer.zone)
         text = words.text("pairing.asks", language, person=person, code=asked.code, until=f"{until:%H:%M}")
         return Rendered(text, buttons=(tuple(notices.button(each, row, language) for each in ("allow", "ignore")),))
 
@@ -180,7 +246,8 @@ class Renderer:
             doc = self.services.memory.read(space, write.target)
         except Refused:
             return cardtext.Around(elsewhere=elsewhere, several=several)
-        return cardtext.Around(self._budget(write, doc), cardtext.conflict(write, doc.texts), elsewhere, several)
+        near = cardtext.conflict(write, self.services.memory.texts(space, write.target))
+        return cardtext.Around(self._budget(write, doc), near, elsewhere, several)
 
     def _budget(self, write: Write, doc: entries.Document) -> cardtext.Budget:
         limit, operations = self.services.settings.budget(write.target), notices.whole_operations(write)
@@ -198,7 +265,7 @@ class Renderer:
             return self._card(row, language)
         if row.values.get("in_use") and write.status is Status.APPLIED:
             return cardtext.in_use(write, row, self._decider(write, row), language)
-        if row.chat.platform == "terminal" and self._decided_by_command(write):
+        if row.chat.platform == "terminal" and self._settled_by_command(write):
             return None  # the command's own answer says it, on the same screen
         decider = self._undoer(write, row) if write.status is Status.UNDONE else self._decider(write, row)
         said = skillcard.decided if write.kind == "skill" else cardtext.decided
@@ -206,10 +273,21 @@ class Renderer:
 
     def _question(self, row: Outgoing, language: str) -> Rendered | None:
         """Asks for another text, as long as the write waits."""
+        if row.write is None:
+            return self._question_of_an_entry(row, language)
         write = self._write(row)
         if write is None or write.status is not Status.STAGED or not self._decides_here(row):
             return None
         return cardtext.question(write, row, language)
+
+    def _question_of_an_entry(self, row: Outgoing, language: str) -> Rendered:
+        """Where a platform has dialogs, its button opens one."""
+        if forget_taps.asks(row):
+            return forget_taps.question(row, language)
+        answers = row.chat.platform == "telegram"
+        text = journey.question_text(self.services, row, language, answers=answers)
+        buttons = () if answers else ((notices.button("edit", row, language),),)
+        return Rendered(text, buttons=buttons, asks=answers)
 
     def _decider(self, write: Write, row: Outgoing) -> Decider:
         with self.services.db.read() as rd:
@@ -219,11 +297,12 @@ class Renderer:
         with self.services.db.read() as rd:
             return deciders.of_undo(rd, self.services.access, self.services.freezer.zone, write, row.chat)
 
-    def _decided_by_command(self, write: Write) -> bool:
-        if write.decided_in is None:
+    def _settled_by_command(self, write: Write) -> bool:
+        settled_in = write.undone_in if write.status is Status.UNDONE else write.decided_in
+        if settled_in is None:
             return False
         with self.services.db.read() as rd:
-            return messages.get(rd, write.decided_in).role is Role.COMMAND
+            return messages.get(rd, settled_in).role is Role.COMMAND
 
     def _write(self, row: Outgoing) -> Write | None:
         with self.services.db.read() as rd:
@@ -235,3 +314,17 @@ class Renderer:
     def _language(self, row: Outgoing) -> str:
         with self.services.db.read() as rd:
             return language_of_row(rd, row, self.services.settings)
+
+
+def _profile(person: Person, chat: Chat) -> str:
+    """An account by which its person can be recognised: the app shows the name, which we do not keep."""
+    key = notices.escape(person.key)
+    if person.platform != chat.platform or not person.id.isdecimal():
+        return key
+    match person.platform:
+        case "telegram":
+            return f"[{key}](tg://user?id={person.id})"
+        case "discord":
+            return f"{key} (<@{person.id}>)"
+        case _:
+            return key

@@ -6,12 +6,14 @@ Every kept message ends here exactly once: answered, stopped or, after an error 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 from gateway import failpoints, words
 from gateway.chat import Chat, Person
-from gateway.conversation import commands, joining, taps, telling
+from gateway.conversation import commands, joining, members, taps, telling
 from gateway.conversation.access import Standing, is_group
 from gateway.conversation.commands.call import Call, Said, Services
 from gateway.conversation.lanes import Kind, Lanes
@@ -34,6 +36,8 @@ class Router:
     turns: Turns
     said: Callable[[], None]
     ring: Callable[[Job], Awaitable[None]]
+    erase: Callable[[], None] = lambda: None
+    """Called when somebody may have said yes to a plan to forget."""
     lanes: Lanes = field(init=False)
 
     async def next_waiting(self, chat: Chat, roles: tuple[Role, ...]) -> Message | None:
@@ -58,6 +62,8 @@ class Router:
 
     def _ended(self, message: Message) -> None:
         self.said()
+        if message.role is Role.TAP:
+            self.erase()
         if message.role is not Role.USER:
             self.lanes.wake(message.chat, Kind.TALK)  # what was said after it may have waited for it
 
@@ -68,7 +74,7 @@ class Router:
         """
         while True:
             with self.services.db.read() as rd:
-                found = messages.next_waiting(rd, chat, roles)
+                found = messages.next_waiting(rd, chat, roles, self.lanes.set_aside)
                 if found is None or self._is_let_in(rd, found):
                     break
             self._leave_unanswered(found)
@@ -92,42 +98,86 @@ class Router:
     async def _command(self, message: Message) -> None:
         parsed = commands.parse(message.text.strip())
         name = parsed[0] if parsed else ""
-        ring, stopped = await asyncio.to_thread(self._run, message, name, parsed[1] if parsed else "")
+        said = await asyncio.to_thread(self._said, message, name, parsed[1] if parsed else "")
+        if said.compresses:
+            # It thinks as long as a turn does, and commands are answered while a turn runs.
+            self.lanes.aside(message, partial(self._compress, session=said.compresses))
+        else:
+            await self._conclude(message, name, said)
+
+    async def _compress(self, message: Message, *, session: str) -> None:
+        with ExitStack() as held:
+            said = await self.turns.compressor.asked(session, held)
+            await self._conclude(message, "compress", said)
+        self._ended(message)
+
+    async def _conclude(self, message: Message, name: str, said: Said) -> None:
+        ring, stopped = await asyncio.to_thread(self._answered, message, name, said)
+        # Marked first: the last commit of what is stopped then finds it ended and says nothing.
         if stopped:
-            # Marked first: the turn's own last commit then finds it ended and says nothing.
             await self.lanes.stop(message.chat)
+        if _stops_turn(name):
+            for id in await asyncio.to_thread(self._done_aside):
+                await self.lanes.stop_aside(id)
         if ring is not None:
             await self.ring(ring)
 
-    def _stop_turn(self, tx: Transaction, command: Message, now: datetime) -> bool:
+    def _stop_turn(self, tx: Transaction, command: Message, name: str, now: datetime) -> bool:
         """End the turn of what was said before the command, in the command's own commit: once, and no other."""
         running = messages.next_waiting(tx, command.chat, (Role.USER,))
-        if running is None or running.id > command.id or not self._may_stop(tx, command, running):
+        if running is None or running.id > command.id or not self._may_stop(tx, command, name, running):
             return False
         for piece in (running, *joining.pieces(tx, running)):
             messages.finish(tx, piece.id, Done.STOPPED, now)
         telling.put(tx, self.services.settings, running, now)
         return True
 
-    def _may_stop(self, tx: Transaction, command: Message, running: Message) -> bool:
-        """In a group a member ends only what they asked themselves."""
+    def _stop_aside(self, tx: Transaction, command: Message, name: str, now: datetime) -> bool:
+        """The same with what was asked for by commands before it, and is being thought."""
+        found = [messages.get(tx, id) for id in self.lanes.set_aside if id < command.id]
+        stopped = False
+        for one in found:
+            if one.chat == command.chat and self._may_stop(tx, command, name, one):
+                stopped = messages.finish(tx, one.id, Done.STOPPED, now) or stopped
+                messages.erase_words(tx, one.id)
+        return stopped
+
+    def _done_aside(self) -> list[int]:
+        with self.services.db.read() as rd:
+            return [id for id in self.lanes.set_aside if messages.get(rd, id).done is not None]
+
+    def _may_stop(self, tx: Transaction, command: Message, name: str, running: Message) -> bool:
+        """In a group a member ends only what they asked themselves, and `/new` nothing of another's session."""
         access, person = self.services.access, Person.parse(command.person)
+        member = members.member_of(tx, self.services.settings, command.chat, command.person)
+        if name != "stop" and member and member != running.person:
+            return False
         standing = access.standing_in(tx, person, command.chat)
         return standing is not Standing.MEMBER or running.person in access.accounts(tx, person)
 
-    def _run(self, message: Message, name: str, rest: str) -> tuple[Job | None, bool]:
-        """The job to ring for, and whether a turn was ended."""
+    def _said(self, message: Message, name: str, rest: str) -> Said:
         try:
-            said = self._act(message, name, rest)
+            return self._act(message, name, rest)
         except Refused as refused:
-            said = Said(refused.key, refused.values)
+            return Said(refused.key, refused.values)
+
+    def _answered(self, message: Message, name: str, said: Said) -> tuple[Job | None, bool]:
+        """The same where the commit itself finds out that it cannot be."""
+        try:
+            return self._answer(message, name, said)
+        except Refused as refused:
+            return self._answer(message, name, Said(refused.key, refused.values))
+
+    def _answer(self, message: Message, name: str, said: Said) -> tuple[Job | None, bool]:
+        """The job to ring for, and whether a turn was ended."""
         now = self.services.clock.now()
         with self.services.db.write() as tx:
             if not messages.finish(tx, message.id, Done.ANSWERED, now):
                 return None, False
-            stopped = _stops_turn(name) and self._stop_turn(tx, message, now)
+            stopped = _stops_turn(name) and self._stop_turn(tx, message, name, now)
+            aside = _stops_turn(name) and self._stop_aside(tx, message, name, now)
             if said.commit is not None:
-                said.commit(tx)
+                stopped = said.commit(tx) is True or stopped
             answer = NewOutgoing(
                 dedupe=f"command-{message.id}",
                 kind=said.kind,
@@ -137,10 +187,12 @@ class Router:
                 message=message.id,
                 write=said.write,
                 via=message.via,
-                values={**said.values, "say": said.key, "stopped": stopped},
+                values={**said.values, "say": said.key, "stopped": stopped or aside},
             )
             if not said.once or outbox.put(tx, replace(answer, dedupe=said.once)) is None:
                 outbox.put(tx, answer)
+            if said.after is not None:
+                said.after(tx)
             messages.erase_words(tx, message.id)
         failpoints.reach("command.done")
         return said.ring, stopped
@@ -156,7 +208,9 @@ class Router:
         if command is None:
             if name in commands.LATER:
                 return Said("answer.later", {"name": name})
-            return Said("answer.unknown_command", {"nearest": commands.nearest(name)})
+            nearest = commands.nearest(name)
+            key = "answer.unknown_command" if nearest else "answer.no_command"
+            return Said(key, {"nearest": nearest})
         if not commands.allowed(command, standing):
             key = "command.not_for_members" if standing is Standing.MEMBER else "command.owner_only"
             raise NotAllowed(key, name=name)

@@ -1,7 +1,8 @@
 """The `session_search` tool: what the model may ask, and what it is told (design.md 6.6).
 
 Three shapes: find words, look around one message, list the conversations used last. Messages are told whole; where
-they would be too many, some are left to be asked for, and that is said. Nothing here asks a model.
+they would be too many, some are left to be asked for, and that is said. What the scan does not like is not told
+(`recalled`). Nothing here asks a model.
 """
 
 import json
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from gateway.conversation import recalled
 from gateway.errors import NotFound
 from gateway.records import Found, FoundSession, Message, Role, SessionSummary
 from gateway.store import search, search_query
@@ -164,10 +166,15 @@ def _session(session: FoundSession, zone: tzinfo, room: int) -> tuple[dict[str, 
             left_out.append(message.id)
     told: dict[str, object] = {
         "session": session.id or None,
-        "title": session.title or None,
+        "title": recalled.fit(session.title) or None,
         "matches": session.matches,
         "hits": [
-            {"message": hit.message, "role": hit.role, "at": _at(hit.at, zone), "snippet": hit.snippet}
+            {
+                "message": hit.message,
+                "role": hit.role,
+                "at": _at(hit.at, zone),
+                "snippet": recalled.fit(hit.snippet),
+            }
             for hit in session.hits
         ],
         "around": around,
@@ -195,17 +202,20 @@ def _message(message: Message, zone: tzinfo) -> dict[str, object]:
         "message": message.id,
         "role": message.role,
         "at": _at(message.at, zone),
-        "text": message.text,
+        "text": recalled.fit(message.text),
     }
     if message.tool_calls:
-        told["calls"] = [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls]
+        told["calls"] = [
+            {"name": recalled.fit(call.name), "arguments": recalled.fit(call.arguments)}
+            for call in message.tool_calls
+        ]
     return told
 
 
 def _summary(summary: SessionSummary, zone: tzinfo) -> dict[str, object]:
     return {
         "session": summary.id,
-        "title": summary.title or None,
+        "title": recalled.fit(summary.title) or None,
         "started_at": _at(summary.started_at, zone),
         "last_at": _at(summary.last_at, zone),
         "messages": summary.messages,

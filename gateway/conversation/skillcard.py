@@ -7,7 +7,7 @@ from gateway import words
 from gateway.conversation import cardtext, notices, skilltext
 from gateway.conversation.cardtext import Around, Decider
 from gateway.conversation.notices import Rendered, button, escape, excerpt
-from gateway.records import Outgoing, Status, Write
+from gateway.records import FORGOTTEN, Outgoing, Status, Write
 from gateway.skills import wording
 
 _ROOM = {"discord": 1_800, "terminal": 1_000_000}
@@ -20,7 +20,7 @@ def card(write: Write, row: Outgoing, around: Around, language: str) -> Rendered
     typed = row.chat.platform == "terminal"
     head, tail = _head(write, around, language), _tail(write, language, typed=typed)
     room = _ROOM.get(row.chat.platform, _ROOM_ELSEWHERE) - _units("\n".join((*head, *tail)))
-    rows = [tuple(button(action, row, language) for action in ("approve", "reject"))]
+    rows = [tuple(cardtext.decision_button(action, write, row, language) for action in ("approve", "reject"))]
     if around.several and not typed:
         rows.append(tuple(button(action, row, language) for action in ("approve_all", "reject_all")))
     return Rendered("\n".join((*head, *_fitting(write, room, language), *tail)), buttons=tuple(rows))
@@ -28,6 +28,8 @@ def card(write: Write, row: Outgoing, around: Around, language: str) -> Rendered
 
 def decided(write: Write, row: Outgoing, decider: Decider, language: str) -> Rendered:
     """What a card says after the decision. A rejected, expired or failed one says so without the words."""
+    if write.reason == FORGOTTEN:
+        return Rendered(words.text("card.forgotten", language, id=write.id), silent=True)
     by = decider.said(language)
     match write.status:
         case Status.APPLIED | Status.APPROVED:

@@ -16,7 +16,7 @@ MOST_SHOWN_CHARS = 3_000
 def pending_line(write: Write, *, with_space: bool, language: str) -> str:
     """`17 [auto] patch printer: "Wait" → "Wait ten seconds"`, with the space's name where several are listed."""
     auto = r"\[auto\] " if write.origin.auto else ""
-    place = f" ({notices.escape(write.space_name)})" if with_space else ""
+    place = words.text("log.place", language, space=notices.escape(write.space_name)) if with_space else ""
     return f"{write.id} {auto}{notices.gist(write, language)}{place}"
 
 

@@ -5,9 +5,9 @@ from datetime import datetime, tzinfo
 
 from gateway import words
 from gateway.chat import Dialog, Person, Tap
-from gateway.conversation import deciders, pairing
+from gateway.conversation import deciders, pairing, takeback
 from gateway.conversation.access import Access
-from gateway.conversation.commands import deciding, ledger
+from gateway.conversation.commands import deciding, forget_taps, journey, ledger
 from gateway.conversation.commands.call import Services
 from gateway.conversation.commands.deciding import Verdict
 from gateway.decisions import Decision, DecisionEnding
@@ -21,8 +21,9 @@ DECISIONS = ("approve", "reject", "edit")
 FOR_ALL = {"approve_all": Verdict.APPROVE, "reject_all": Verdict.REJECT}
 QUESTIONS = ("ask_first", "remember_freely")
 PAIRING = ("allow", "ignore")
-ACTIONS = (*DECISIONS, *FOR_ALL, *QUESTIONS, *PAIRING, "use_now", "undo")
-NOTICES = ("notice", "notice_update")
+ACTIONS = (*DECISIONS, *FOR_ALL, *QUESTIONS, *PAIRING, *forget_taps.ACTIONS, "use_now", "undo")
+TAKEN_BACK = ("taken_back", "taken_back_update")
+NOTICES = ("notice", "notice_update", *TAKEN_BACK)
 LONGEST_DIALOG = 4_000
 """Characters that a dialog's field takes."""
 MOST_SESSIONS = 1_000
@@ -44,11 +45,17 @@ def check(rd: Reader, access: Access, tap: Tap) -> Outgoing:
         raise NotAllowed("tap.unknown")
     if not access.may_decide(rd, tap.person, row.space):
         raise NotAllowed("tap.not_yours")
-    if action in (*DECISIONS, *FOR_ALL) and row.write is None:
+    if action in (*DECISIONS, *FOR_ALL) and row.write is None and not _asks_of_an_entry(action, row):
         raise NotAllowed("tap.unknown")
     if action == "undo" and row.write is None and row.kind not in NOTICES:
         raise NotAllowed("tap.unknown")
+    if action in forget_taps.ACTIONS and not forget_taps.is_about(action, row):
+        raise NotAllowed("tap.unknown")
     return row
+
+
+def _asks_of_an_entry(action: str, row: Outgoing) -> bool:
+    return action == "edit" and row.kind == "ask_edit" and "entry" in row.values
 
 
 def toast(rd: Reader, access: Access, zone: tzinfo, tap: Tap, row: Outgoing, language: str) -> str:
@@ -56,6 +63,8 @@ def toast(rd: Reader, access: Access, zone: tzinfo, tap: Tap, row: Outgoing, lan
     action, _, _ = _parse(tap.data)
     if action == "undo":
         return _toast_of_undo(rd, access, zone, row, language)
+    if action in forget_taps.ACTIONS:
+        return forget_taps.toast(rd, row, language)
     if row.write is None or action not in (*DECISIONS, *FOR_ALL):
         return ""
     write = writes.get(rd, row.write)
@@ -78,7 +87,7 @@ def toast(rd: Reader, access: Access, zone: tzinfo, tap: Tap, row: Outgoing, lan
 
 def _toast_of_undo(rd: Reader, access: Access, zone: tzinfo, row: Outgoing, language: str) -> str:
     told = _undoable(rd, row)
-    if any(write.status is Status.APPLIED for write in told):
+    if any(write.status is Status.APPLIED or _is_turned_down(row, write) for write in told):
         return ""
     undone = next((write for write in told if write.status is Status.UNDONE), None)
     if undone is None:
@@ -91,13 +100,28 @@ def _undoable(rd: Reader, row: Outgoing) -> list[Write]:
     """What [Undo] of this row is about: a card's write; of a notice all that nobody was asked about."""
     if row.write is not None:
         return [writes.get(rd, row.write)]
+    if row.kind in TAKEN_BACK:
+        found = row.values["writes"]
+        assert isinstance(found, list)
+        return list(reversed(takeback.listed(rd, int(str(row.values["question"])), found)))
     told = writes.of_review(rd, *row.review) if row.review is not None else writes.of_message(rd, row.message or 0)
     return [write for write in reversed(told) if not write.decided_by]
 
 
+def _is_turned_down(row: Outgoing, write: Write) -> bool:
+    """What rests on a turn that was taken back and still waits is rejected, not undone."""
+    return row.kind in TAKEN_BACK and write.status is Status.STAGED
+
+
 def dialog(rd: Reader, row: Outgoing, language: str) -> Dialog | str:
-    """The dialog that asks for another text of a row's write. Raises Refused where it has no single text."""
-    assert row.write is not None
+    """The dialog for another text of a row's write, or entry. Raises Refused where it has no single text."""
+    if row.kind in forget_taps.CARDS:
+        return forget_taps.dialog(language)
+    if row.write is None:
+        text = journey.text_of(rd, row)
+        if len(text) > LONGEST_DIALOG:
+            return words.text("journey.too_long", language)
+        return Dialog(words.text("journey.title", language), words.text("edit.label", language), text)
     write = ledger.refuse_uneditable(writes.get(rd, row.write))
     text = write.operations[0].content
     if len(text) > LONGEST_DIALOG:
@@ -125,10 +149,14 @@ def act(services: Services, message: Message) -> None:
     with services.db.read() as rd:
         row = outbox.get(rd, row_id)
     person = Person.parse(message.person)
-    if action == "undo":
+    if forget_taps.is_about(action, row) or forget_taps.asks(row):
+        forget_taps.tap(services, action, row, person, message, text)
+    elif action == "undo":
         _undo(services, row, person, message)
     elif action == "edit" and not text and row.write is not None:
         _ask_for_text(services, row, row.write, person, message)
+    elif _asks_of_an_entry(action, row) and text:
+        _answer_of_an_entry(services, row, person, message, text)
     elif action in DECISIONS and row.write is not None:
         _decide(services, action, row, row.write, person, message, text)
     elif action in FOR_ALL and row.write is not None:
@@ -218,15 +246,45 @@ def _ask_for_text(services: Services, row: Outgoing, write: int, person: Person,
         _say_refused(services, refused, row, message)
 
 
+def _answer_of_an_entry(services: Services, row: Outgoing, person: Person, message: Message, text: str) -> None:
+    """An entry says from now on what its person answered."""
+    try:
+        said = journey.answer(services, row, person, message, text)
+    except Refused as refused:
+        _say_refused(services, refused, row, message)
+        return
+    now = services.clock.now()
+    with services.db.write() as tx:
+        outbox.put(
+            tx,
+            NewOutgoing(
+                dedupe=f"tap-{message.id}",
+                kind="answer",
+                chat=row.chat,
+                space=row.space,
+                created_at=now,
+                message=message.id,
+                write=said.write,
+                values={**said.values, "say": said.key},
+            ),
+        )
+
+
 def _undo(services: Services, row: Outgoing, person: Person, message: Message) -> None:
     """Take back what a card or a notice told of, each write for itself. Their change says that it was done."""
     with services.db.read() as rd:
         told = _undoable(rd, row)
     trouble: Refused | None = None
     for write in told:
-        if write.status is not Status.APPLIED and (row.write is None or write.status is not Status.UNDONE):
+        turned_down = _is_turned_down(row, write)
+        if not (turned_down or write.status is Status.APPLIED) and (
+            row.write is None or write.status is not Status.UNDONE
+        ):
             continue
         try:
+            if turned_down:
+                services.door(write).reject(write.id, person.key, through=message.id)
+                continue
             undone = services.door(write).undo(write.id, person.key, message.id)
             with services.db.write() as tx:
                 cards.undone(tx, undone, services.clock.now())  # for a skill, whose door knows of no notices
@@ -235,8 +293,28 @@ def _undo(services: Services, row: Outgoing, person: Person, message: Message) -
                 _show_again(services, row, write.id)
         except Refused as refused:
             trouble = trouble or refused
+    if row.kind in TAKEN_BACK:
+        _show_what_rests(services, row, message)
     if trouble is not None:
         _say_refused(services, trouble, row, message)
+
+
+def _show_what_rests(services: Services, row: Outgoing, message: Message) -> None:
+    """The answer to `/undo` says what became of each of the writes."""
+    now = services.clock.now()
+    with services.db.write() as tx:
+        outbox.put(
+            tx,
+            NewOutgoing(
+                dedupe=f"tap-{message.id}-rests",
+                kind="taken_back_update",
+                chat=row.chat,
+                space=row.space,
+                created_at=now,
+                edits=row.id if row.edits is None else row.edits,
+                values=row.values,
+            ),
+        )
 
 
 def _decision(

@@ -13,9 +13,10 @@ from gateway.conversation import claims, prompt, searching
 from gateway.errors import Refused
 from gateway.memory import asking, entries, snapshot
 from gateway.memory import tool as memory_tool
+from gateway.memory.folding import MARK
 from gateway.memory.proposals import Proposal
 from gateway.memory.writing import Memory
-from gateway.records import Message, Origin, Role, Session, Space, Target, ToolCall
+from gateway.records import Message, Origin, Role, Session, Space, Summary, Target, ToolCall
 from gateway.settings import Settings
 from gateway.skills import asking as skills_asking
 from gateway.skills import tool as skill_tool
@@ -25,6 +26,7 @@ from gateway.store.db import Database
 
 SKILLS = "skills"
 """The toolset that holds the skill tool."""
+INCOGNITO = "This conversation is incognito: nothing of it is remembered. Go on without."
 
 
 def definitions(targets: Sequence[Target], disabled_toolsets: Sequence[str]) -> str:
@@ -68,7 +70,11 @@ class Toolbox:
     memory: Memory
     space: Space
     session: Session
+    summary: Summary | None
+    """What the model has of the turns that were compressed away: no words of the person's (design.md 7.2)."""
     message: Message
+    epoch: int
+    """See `store.forgets`: nothing is written that was thought before something was forgotten."""
     seen: Sequence[Message]
     """The user messages that the model sees, for evidence (design.md 7.2)."""
     whose: Collection[str] | None
@@ -88,6 +94,8 @@ class Toolbox:
         return result
 
     def _result(self, call: ToolCall, dedupe: str) -> str:
+        if MARK in call.arguments:  # forgotten between the call and its result; what is left makes no sense
+            return memory_tool.refusal("Something in this call has been forgotten since. It was not carried out.")
         if call.name == "memory" and "memory" not in self.disabled:
             return self._remember(call, dedupe)
         if call.name == "session_search" and "session_search" not in self.disabled:
@@ -97,6 +105,8 @@ class Toolbox:
         return memory_tool.refusal(f"There is no tool named '{call.name[:40]}'.")
 
     def _remember(self, call: ToolCall, dedupe: str) -> str:
+        if self.session.incognito:
+            return memory_tool.refusal(INCOGNITO)
         if not self.targets:
             return memory_tool.refusal("Memory is switched off.")
         if self._breaker.open:
@@ -120,6 +130,7 @@ class Toolbox:
                 heard=self._heard(),
                 message=self.message.id,
                 session=self.session.id,
+                epoch=self.epoch,
                 approval_required=approval_required,
             )
         )
@@ -131,6 +142,8 @@ class Toolbox:
             return skill_tool.bad_call(asked)
         if isinstance(asked, skill_tool.View):
             return self.memory.skills.view(self.space, asked)
+        if self.session.incognito:
+            return memory_tool.refusal(INCOGNITO)
         with self.db.read() as rd:
             approval_required = skills_asking.asks_first(rd, self.settings, self.space.id)
         outcome = self.memory.skills.propose(
@@ -146,6 +159,7 @@ class Toolbox:
                 heard=self._heard(),
                 message=self.message.id,
                 session=self.session.id,
+                epoch=self.epoch,
                 approval_required=approval_required,
             )
         )
@@ -170,12 +184,19 @@ class Toolbox:
 
     def _heard(self) -> tuple[str, ...]:
         """Words of others from before this turn: they are before the model's eyes, too."""
-        return policy.foreign_words([row for row in self.seen if row.id != self.message.id], self.whose)
+        told = (self.summary.text,) if self.summary else ()
+        return (*told, *policy.foreign_words([row for row in self.seen if row.id != self.message.id], self.whose))
 
     def _search(self, call: ToolCall) -> str:
-        asker = searching.Asker(self.space.id, self.settings.zone(), search.Context(self.session.id))
+        asker = searching.Asker(self.space.id, self.settings.zone(), self._context())
         with self.db.read() as rd:
             return searching.result(rd, asker, _arguments(call.arguments))
+
+    def _context(self) -> search.Context:
+        """What the model has before it: what was compressed away is found."""
+        if self.summary is None:
+            return search.Context(self.session.id)
+        return search.Context(self.session.id, self.summary.last + 1, self.summary.first)
 
 
 def ended_unsaved(rounds: Sequence[Message]) -> bool:

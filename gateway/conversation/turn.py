@@ -9,32 +9,48 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from gateway import failpoints, policy, transcript, words
 from gateway.chat import Chat, Person
-from gateway.conversation import ending, firstwords, joining, prompt, telling, tools
+from gateway.conversation import (
+    ending,
+    firstwords,
+    freezing,
+    gathering,
+    joining,
+    members,
+    offering,
+    prompt,
+    resetting,
+    telling,
+    tools,
+)
 from gateway.conversation.access import Access
+from gateway.conversation.beginning import Beginnings
 from gateway.conversation.committing import surely, to_its_end
+from gateway.conversation.compressing import Compressor
 from gateway.conversation.freezing import Freezer
+from gateway.conversation.gathering import Hears
 from gateway.conversation.language import language_of
-from gateway.errors import ModelBusy, ModelRefused, Refused, StoreBusy
+from gateway.conversation.shortening import Effort
+from gateway.conversation.typing import typing
+from gateway.errors import ModelBusy, ModelFull, ModelRefused, Refused, StoreBusy
 from gateway.home import Home
 from gateway.jobs import ReviewJob
+from gateway.memory.forgetting import Forgetting
 from gateway.memory.writing import Memory
 from gateway.ports import Clock, Model, ModelAnswer, ModelRequest, Tokens
-from gateway.records import Done, Message, NewOutgoing, Role, Session, Space, ToolCall, Usage
+from gateway.records import Done, Message, NewOutgoing, Role, Session, Space, Summary, ToolCall, Usage
 from gateway.settings import Settings
-from gateway.store import messages, outbox, people, reviews, sessions, textfile, usage
+from gateway.store import forgets, messages, outbox, people, reviews, sessions, summaries, textfile, turns, usage
 from gateway.store.db import Database, Transaction
 
 log = logging.getLogger(__name__)
 
 MODEL_TRIES = 3
 MODEL_WAIT_MOST_SECONDS = 20.0
-TYPING_AFTER_SECONDS = 0.5
-TYPING_EVERY_SECONDS = 4.0
 OTHER_PROCESS_SECONDS = 0.2
 
 
@@ -45,10 +61,14 @@ class Turn:
     message: Message
     session: Session
     space: Space
+    summary: Summary | None
+    """What stands for the turns that were compressed away."""
     before: tuple[Message, ...]
-    """The transcript up to and including the question."""
+    """The transcript up to and including the question, as far as it is still shown."""
     rounds: tuple[Message, ...]
     """What this turn has already committed: the model's calls and the tools' results."""
+    epoch: int = 0
+    """See `store.forgets`: what was thought before a forget is not committed; the lane begins anew."""
 
     @property
     def round(self) -> int:
@@ -57,7 +77,8 @@ class Turn:
 
     def request(self) -> ModelRequest:
         """The exact request to send now."""
-        return transcript.request(self.session.system_prompt, self.session.tools, (*self.before, *self.rounds))
+        session = self.session
+        return transcript.request(session.system_prompt, session.tools, (*self.before, *self.rounds), self.summary)
 
 
 @dataclass(frozen=True)
@@ -76,42 +97,32 @@ class Turns:
     said: Callable[[], None]
     """Called when something new lies in the outbox."""
     ring: Callable[[ReviewJob], Awaitable[None]]
+    compressor: Compressor
+    answered: Callable[[str], None] = lambda _: None
+    """Called with the session in which something was answered."""
+    hears: Hears = lambda _: True
+    beginnings: Beginnings = field(default_factory=Beginnings)
 
     async def answer(self, message: Message) -> None:
         """Answer one waiting message. Raises TryLater when it cannot be done now; nothing is lost then."""
-        await self._until_whole(message)
+        await gathering.until_whole(self.db, message, self.hears)
         with ExitStack() as session_lock:
-            turn = await to_its_end(self._begin, message.id, session_lock)  # commit: session open, turn begun
+            async with self.beginnings.one(message.chat):
+                turn = await to_its_end(self._begin, message.id, session_lock)  # commit: session open, turn begun
             if turn is None:
                 return
-            async with _typing(self.typing, message.chat):
+            async with typing(self.typing, message.chat):
                 thought = await self._think(turn)  # slow; commits each round as it ends
             if thought is None:
                 return
             due = await surely(self._finish, *thought, session_lock)  # commit: answer, outbox, review due
         self.said()
+        self.answered(thought[0].session.id)
         if due is not None:
             await self.ring(due)
+        await self.compressor.after_turn(thought[0].session.id, thought[1], thought[0].request)
 
     # -- begin -----------------------------------------------------------------------------------------
-
-    async def _until_whole(self, message: Message) -> None:
-        """Give the chat a moment to hand over the rest of a long paste or an album."""
-        come, in_vain = 0, 0
-        for _ in range(joining.MOST_LOOKS):
-            found = await asyncio.to_thread(self._pieces, message)
-            if found is None or in_vain == joining.looks(message):
-                return
-            come, in_vain = found, in_vain + 1 if found == come else 1
-            await asyncio.sleep(joining.LOOK_SECONDS)
-
-    def _pieces(self, message: Message) -> int | None:
-        """How many further pieces of a message have come; None when no more can come."""
-        if not joining.may_go_on(message):
-            return None
-        with self.db.read() as rd:
-            rest = joining.pieces(rd, message)
-        return len(rest) if joining.may_go_on(rest[-1] if rest else message) else None
 
     def _begin(self, message_id: int, session_lock: ExitStack) -> Turn | None:
         """The begun turn, with the lock of its session in `session_lock`; None when the message is done already."""
@@ -122,6 +133,7 @@ class Turns:
         if lock is None:
             raise StoreBusy("another process answers in this session", after=OTHER_PROCESS_SECONDS)
         session_lock.callback(lock.discard)
+        freezing.freeze_again(self.db, self.freezer, message_id, self.clock.now())
         return self._load(message_id)
 
     def _join_session(self, message_id: int) -> str | None:
@@ -135,6 +147,8 @@ class Turns:
             message = messages.get(tx, message_id)
             if message.done is not None:
                 return None
+            if message.turn:
+                return message.session  # begun meanwhile in the lane of the chat that this one has become
             message = joining.join(tx, message, now)
             if not message.text.strip():
                 self._decline(tx, message, now)
@@ -163,15 +177,15 @@ class Turns:
         """
         if joining.may_go_on(message) or not message.text.strip():
             return False
-        session = sessions.in_use(tx, message.chat, message.session)
-        if session is None or session.space != message.space:
+        session = members.in_use(tx, self.settings, message)
+        if session is None or session.space != message.space or self._why_reset(tx, session, message):
             return False
         self._join(tx, message, session, now)
         return True
 
     def _join(self, tx: Transaction, message: Message, session: Session, now: datetime) -> None:
         """Let a message join a session as the question of its next turn."""
-        number = sessions.begin_turn(tx, session.id, now)
+        number = sessions.begin_turn(tx, session.id, now, message.at)
         at = self.freezer.stamp_zone(message.at)
         marked = message.pieces or message.speaker
         sent = prompt.sent_form(joining.said_by(message), at, message.speaker) if marked else None
@@ -199,15 +213,25 @@ class Turns:
         )
 
     def _session_for(self, tx: Transaction, message: Message, now: datetime) -> Session:
-        session = sessions.in_use(tx, message.chat, message.session)
+        session = members.in_use(tx, self.settings, message)
         if session is not None and session.space != message.space:
             # The account has become another person's: what was said so far stays in its own space.
             ending.end(tx, self.settings, session, "space", now)
             session = None
-        if session is None:
-            space = people.space(tx, message.space)
-            session = self.freezer.open(tx, message.chat, space, now)
-            self._warn(tx, message.chat, space, session, now)
+        if session is not None and (why := self._why_reset(tx, session, message)):
+            resetting.reset(tx, self.settings, session, message, why, now)
+            session = None
+        return session or self._open(tx, message, now)
+
+    def _why_reset(self, tx: Transaction, session: Session, message: Message) -> str:
+        return resetting.why(tx, self.settings, session, message)
+
+    def _open(self, tx: Transaction, message: Message, now: datetime) -> Session:
+        member = members.member_of(tx, self.settings, message.chat, message.person)
+        resetting.end_of_other_kind(tx, self.settings, message, member, now)
+        space = people.space(tx, message.space)
+        session = self.freezer.open(tx, message.chat, space, now, member)
+        self._warn(tx, message.chat, space, session, now)
         return session
 
     def _warn(self, tx: Transaction, chat: Chat, space: Space, session: Session, now: datetime) -> None:
@@ -225,26 +249,32 @@ class Turns:
                 ),
             )
 
-    def _load(self, message_id: int) -> Turn:
+    def _load(self, message_id: int) -> Turn | None:
         with self.db.read() as rd:
             message = messages.get(rd, message_id)
+            if message.erased:
+                return None  # taken back, with all that was done to answer it
             session = sessions.get(rd, message.session)
             # A refresh while the turn was interrupted changes nothing for it.
             system, definitions = sessions.prompt_of(rd, session.id, message.generation)
             session = replace(session, system_prompt=system, tools=definitions, generation=message.generation)
-            rows = messages.of_session(rd, session.id, up_to_turn=message.turn)
+            summary = summaries.of(rd, session.id, message.generation)
+            rows = messages.shown(rd, session.id, summary, message.turn)
             space = people.space(rd, message.space)
+            epoch = forgets.epoch(rd, message.space)
         this_turn = tuple(row for row in rows if row.turn == message.turn and row.id != message.id)
         before = tuple(row for row in rows if row.turn < message.turn or row.id == message.id)
-        return Turn(message, session, space, before, this_turn)
+        return Turn(message, session, space, summary, before, this_turn, epoch)
 
     # -- think -----------------------------------------------------------------------------------------
 
     async def _think(self, turn: Turn) -> tuple[Turn, ModelAnswer] | None:
         """The answer, and the turn as it was when it came. None: the turn was ended meanwhile, unsaid."""
         turn = await self._unanswered_calls(turn)
-        while not turn.rounds or not await asyncio.to_thread(self._is_over, turn):
-            answer = await self._ask(turn)
+        begins = not turn.rounds
+        while begins or not await asyncio.to_thread(self._is_over, turn):
+            begins = False
+            turn, answer = await self._ask_what_fits(turn)
             if not answer.tool_calls:
                 return turn, answer
             if turn.round >= self.settings.agent.max_tool_rounds:
@@ -260,8 +290,28 @@ class Turns:
         with self.db.read() as rd:
             return messages.get(rd, turn.message.id).done is not None
 
+    async def _ask_what_fits(self, turn: Turn) -> tuple[Turn, ModelAnswer]:
+        """Ask; where the conversation has become too long for the model, shorten it and go on with what is left."""
+        for effort in Effort:
+            try:
+                return turn, await self._ask(turn)
+            except ModelFull:
+                log.warning("model.full", extra={"effort": effort.value})
+            try:
+                if not await self.compressor.in_turn(turn.session.id, turn.message.turn, effort):
+                    return turn, ModelAnswer(await asyncio.to_thread(self._text, turn, "turn.too_long"))
+            except (ModelBusy, ModelRefused):
+                return turn, ModelAnswer(await asyncio.to_thread(self._text, turn, "turn.model_silent"))
+            loaded = await asyncio.to_thread(self._load, turn.message.id)
+            if loaded is None:
+                return turn, ModelAnswer("")  # taken back meanwhile: nobody is asked any more, nothing is said
+            turn = loaded
+        with suppress(ModelFull):
+            return turn, await self._ask(turn)
+        return turn, ModelAnswer(await asyncio.to_thread(self._text, turn, "turn.too_long"))
+
     async def _ask(self, turn: Turn) -> ModelAnswer:
-        """Ask the model, patiently; what cannot be had becomes an answer that says so."""
+        """Ask the model, patiently; what cannot be had becomes an answer that says so. Raises ModelFull."""
         for attempt in range(1, MODEL_TRIES + 1):
             try:
                 return await self.model.think(turn.request())
@@ -269,6 +319,8 @@ class Turns:
                 log.warning("model.busy", extra={"attempt": attempt, "after": busy.after})
                 if attempt < MODEL_TRIES:
                     await asyncio.sleep(min(busy.after, MODEL_WAIT_MOST_SECONDS))
+            except ModelFull:
+                raise
             except ModelRefused as refused:
                 log.error("model.refused", extra={"status": refused.status})
                 return ModelAnswer(await asyncio.to_thread(self._refusal, turn, refused))
@@ -296,9 +348,11 @@ class Turns:
             results.append((call, toolbox.run(call, turn.round, position)))
         failpoints.reach("turn.tools_run")
         with self.db.write() as tx:
-            for call, result in results:
+            forgets.refuse_overtaken(tx, turn.space.id, turn.epoch)
+            asked = messages.get(tx, turn.message.id)
+            for call, result in () if asked.erased else results:
                 messages.keep(tx, self._row(turn, Role.TOOL, result, call=call))
-            if messages.get(tx, turn.message.id).done is not None:
+            if asked.done is not None:
                 # What it wrote while it was being ended.
                 telling.put(tx, self.settings, turn.message, self.clock.now())
         failpoints.reach("turn.results_committed")
@@ -306,6 +360,7 @@ class Turns:
 
     def _commit_calls(self, turn: Turn, answer: ModelAnswer) -> Turn:
         with self.db.write() as tx:
+            forgets.refuse_overtaken(tx, turn.space.id, turn.epoch)
             if messages.get(tx, turn.message.id).done is not None:
                 return turn
             row = self._row(turn, Role.ASSISTANT, answer.text, round_number=turn.round + 1)
@@ -327,7 +382,9 @@ class Turns:
             memory=self.memory,
             space=turn.space,
             session=turn.session,
+            summary=turn.summary,
             message=turn.message,
+            epoch=turn.epoch,
             seen=tuple(row for row in turn.before if row.role is Role.USER),
             whose=people_of_space,
             targets=self.memory.targets(turn.space),
@@ -344,15 +401,19 @@ class Turns:
         """
         now = self.clock.now()
         text = answer.text + (self._text(turn, "turn.cut") if answer.truncated else "")
-        unheeded = self._unheeded(turn, answer.text)
+        offered = self._offer(turn, text, now)
+        unheeded = "" if offered else self._unheeded(turn, answer.text)
         due: ReviewJob | None = None
         with self.db.write() as tx:
+            forgets.refuse_overtaken(tx, turn.space.id, turn.epoch)
             if not messages.finish(tx, turn.message.id, Done.ANSWERED, now):
                 return None  # stopped meanwhile: it ends unsaid
             row = self._row(turn, Role.ASSISTANT, text, round_number=turn.round + 1)
             answer_id = messages.keep(tx, replace(row, answers=turn.message.id))
             self._count(tx, turn, answer.tokens)
             self._say(tx, turn, answer_id, unheeded, now)
+            if offered is not None:
+                offering.put(tx, self._forgetting, offered, now)
             due = self._review_due(tx, turn, now)
         failpoints.reach("turn.answer_committed")
         session_lock.close()
@@ -368,10 +429,22 @@ class Turns:
         telling.put(tx, self.settings, message, now, unsaved=unsaved, unheeded=unheeded)
         firstwords.put(tx, self.access, message.chat, Person.parse(message.person), turn.space, now)
 
+    def _offer(self, turn: Turn, answer: str, now: datetime) -> offering.Offer | None:
+        """The plan to show, where the person asked to forget something. Incognito nothing is written down."""
+        if turn.session.incognito:
+            return None
+        return offering.offer(self._forgetting, self.access, turn.space, turn.message, answer, now)
+
+    @property
+    def _forgetting(self) -> Forgetting:
+        return Forgetting(self.db, self.home, self.clock, self.settings, self.memory)
+
     def _unheeded(self, turn: Turn, answer: str) -> str:
         """What to say if this turn left no write: "" unless one was asked for, or the answer claims one."""
         if not tools.seems_unheeded(turn.message, turn.rounds, answer):
             return ""
+        if turn.session.incognito:
+            return "incognito.off"
         return "notice.unheeded" if self.memory.targets(turn.space) else "remember.off"
 
     def _review_due(self, tx: Transaction, turn: Turn, now: datetime) -> ReviewJob | None:
@@ -381,7 +454,7 @@ class Turns:
             sessions.mark_due(tx, turn.session.id, turn.message.turn)
             return None
         span = sessions.unreviewed(tx, turn.session.id)
-        if span is None or not policy.review_due(span[1] - span[0] + 1, interval):
+        if span is None or not policy.review_due(turns.count(tx, turn.session.id, *span), interval):
             return None
         first, last = span
         reviews.make_due(tx, turn.session.id, turn.space.id, last, first, "interval", now)
@@ -443,25 +516,3 @@ def _unanswered(rounds: Sequence[Message]) -> list[tuple[int, ToolCall]]:
         return []
     answered = {row.tool_call_id for row in rounds if row.role is Role.TOOL and row.round == asked[-1].round}
     return [(at, call) for at, call in enumerate(asked[-1].tool_calls) if call.id not in answered]
-
-
-class _typing:
-    """Shows "typing" while the body runs, unless it is quick; ends with it."""
-
-    def __init__(self, show: Callable[[Chat], Awaitable[None]], chat: Chat) -> None:
-        self._show = show
-        self._chat = chat
-
-    async def __aenter__(self) -> None:
-        self._task = asyncio.create_task(self._keep_showing())
-
-    async def __aexit__(self, *_: object) -> None:
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
-
-    async def _keep_showing(self) -> None:
-        await asyncio.sleep(TYPING_AFTER_SECONDS)
-        while True:
-            await self._show(self._chat)
-            await asyncio.sleep(TYPING_EVERY_SECONDS)

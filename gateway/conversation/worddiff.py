@@ -23,7 +23,7 @@ _UNSPACED = (
     r"\u3000-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 )
 _JOINS = r"\u0300-\u036f\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u3099\u309a\ufe00-\ufe0f"
-_TOKEN = re.compile(rf"(?P<gap>\s*)(?P<word>[{_UNSPACED}][{_JOINS}]*|[^\s{_UNSPACED}]+)")
+_TOKEN = rf"(?P<gap>\s*)(?P<word>[{_UNSPACED}][{_JOINS}]*|[^\s{_UNSPACED}]+)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def marked(old: str, new: str, escape: Callable[[str], str]) -> str:
 
 
 def _tokens(text: str) -> tuple[_Token, ...]:
-    return tuple(_Token(found["gap"], found["word"]) for found in _TOKEN.finditer(text))
+    return tuple(_Token(found["gap"], found["word"]) for found in re.finditer(_TOKEN, text))
 
 
 def _parts(before: Sequence[_Token], after: Sequence[_Token]) -> list[_Part]:

@@ -13,7 +13,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from gateway.errors import ModelBusy, ModelRefused
+from gateway.errors import ModelBusy, ModelFull, ModelRefused
 from gateway.llm import anthropic_wire, server, wire
 from gateway.ports import ModelAnswer, ModelRequest
 
@@ -234,5 +234,7 @@ def _without_refused(extras: dict[str, Any], error: "anthropic.APIStatusError") 
 def _from_status(error: "anthropic.APIStatusError") -> ModelBusy | ModelRefused:
     if error.status_code == 400 and "credit balance" in error.response.text.lower():
         return ModelRefused(error.status_code, "hint.credit")
+    if server.is_too_long(error.status_code, error.response.text):
+        return ModelFull(error.status_code)
     trouble = server.trouble(error.status_code, after=server.retry_after(error.response.headers))
     return _Unheard(str(trouble), after=trouble.after) if isinstance(trouble, ModelBusy) else trouble

@@ -54,6 +54,10 @@ _REVIEW = "Background review:"
 """How a review's instruction begins (see memory/review.py); a person's message begins with its time."""
 
 
+_FLUSH = "Memory flush:"
+"""How that of a flush begins, before a session is compressed."""
+_COMPRESSION = "Compression:"
+"""How the request for a summary begins (see conversation/shortening.py)."""
 _TIDY = "Memory tidy:"
 """How the instruction of a tidy begins (see memory/tidying.py)."""
 
@@ -64,8 +68,13 @@ def is_tidy(content: str) -> bool:
 
 
 def is_review(content: str) -> bool:
-    """Whether a user message is the instruction of a review."""
-    return content.startswith(_REVIEW)
+    """Whether a user message is the instruction of a review, or of a flush."""
+    return content.startswith((_REVIEW, _FLUSH))
+
+
+def is_compression(content: str) -> bool:
+    """Whether a user message asks for a summary."""
+    return content.startswith(_COMPRESSION)
 
 
 def newest(instruction: str) -> int:

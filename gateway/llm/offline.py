@@ -44,6 +44,8 @@ def answer(request: ModelRequest) -> ModelAnswer:
         return reviewing.answer(turn)
     if hearing.is_tidy(turn.asked):
         return merging.answer(turn)
+    if hearing.is_compression(turn.asked):
+        return ModelAnswer(recalling.in_short(turn.asked))
     if turn.results:
         return _after_tools(turn)
     return _begin(turn)
@@ -177,8 +179,10 @@ def _report_failure(turn: Turn, tried: Mapping[str, Any], result: Mapping[str, A
         why = say("several", turn.language, about=about)
     elif "exceed the limit" in error or "would put memory at" in error:
         why = say("full", turn.language, usage=str(result.get("usage", "")))
+    elif error:  # the house says why, in the person's language and for the terminal once
+        return turn.say("just_not_saved" if tried.get("action") == "add" else "just_not_changed")
     else:
-        why = error or say("unknown_reason", turn.language)
+        why = say("unknown_reason", turn.language)
     return turn.say("not_saved" if tried.get("action") == "add" else "not_changed", why=why)
 
 

@@ -12,7 +12,7 @@ import logging
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from gateway.errors import ModelBusy, ModelRefused
+from gateway.errors import ModelBusy, ModelFull, ModelRefused
 from gateway.llm import server, wire
 from gateway.ports import ModelAnswer, ModelRequest
 
@@ -192,4 +192,6 @@ def _without_refused(extras: dict[str, Any], error: "openai.APIStatusError") -> 
 def _from_status(error: "openai.APIStatusError") -> ModelBusy | ModelRefused:
     if error.code == "insufficient_quota":
         return ModelRefused(error.status_code, "hint.credit")
+    if server.is_too_long(error.status_code, f"{error.code} {error.response.text}"):
+        return ModelFull(error.status_code)
     return server.trouble(error.status_code, after=server.retry_after(error.response.headers))

@@ -51,6 +51,21 @@ def fitting(question: str, notes: Sequence[Note]) -> tuple[Note, ...]:
     return tuple(note for note, score in zip(notes, scores, strict=True) if score == best)
 
 
+def in_short(asked: str) -> str:
+    """What the persons of a conversation said, from a request for its summary: the newest lines, as they are."""
+    said: list[str] = []
+    speaker = ""
+    for line in asked.splitlines():
+        if line.startswith("|   ") and speaker in ("Person:", "(Summary of what came before:)"):
+            said.append(" ".join(line[4:].split())[:_MOST_LINE_CHARS])
+        elif line.startswith("| "):
+            speaker = line[2:]
+    return "\n".join(said[-_MOST_LINES:])
+
+
+_MOST_LINES, _MOST_LINE_CHARS = 20, 160
+
+
 def naming(words: str, notes: Sequence[Note]) -> Note | None:
     """The one note that a person means: the only one that holds these words, else the one that fits them best."""
     among = holding(words, notes) or tuple(notes)

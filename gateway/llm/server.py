@@ -5,6 +5,7 @@ leaves this module: it may hold people's words, or the key.
 """
 
 import asyncio
+import re
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
@@ -13,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from gateway import words
-from gateway.errors import ModelBusy, ModelRefused
+from gateway.errors import ModelBusy, ModelFull, ModelRefused
 from gateway.llm import wire
 from gateway.ports import ModelAnswer
 
@@ -39,7 +40,10 @@ async def drain(chunks: AsyncIterator[bytes]) -> None:
 def checked(assembly: wire.Assembly) -> ModelAnswer:
     """The answer, if it is one."""
     if assembly.error is not None:
-        raise trouble(_status_inside(assembly.error), after=DEFAULT_AFTER_SECONDS)
+        status = _status_inside(assembly.error)
+        if is_too_long(status, f"{assembly.error.get('code', '')} {assembly.error.get('message', '')}"):
+            raise ModelFull(status)
+        raise trouble(status, after=DEFAULT_AFTER_SECONDS)
     if not assembly.understood:
         raise ModelBusy("the model's server sent what is no answer of a model")
     if not (assembly.ended or assembly.full):
@@ -79,6 +83,33 @@ def trouble(status: int, *, after: float) -> ModelBusy | ModelRefused:
         return ModelBusy(f"the model's server has trouble of its own ({status})", after=after)
     hints = {401: "hint.key", 402: "hint.credit", 403: "hint.key", 404: "hint.address"}
     return ModelRefused(status, hints.get(status, "hint.address" if status < 400 else "hint.request"))
+
+
+def is_too_long(status: int, text: str) -> bool:
+    """Whether a server's refusal says that the request is longer than the model's window.
+
+    Each says it in its own words, and some with the status of an error of their own.
+    """
+    if status not in (400, 422, 500):
+        return status == 413
+    return bool(_TOO_LONG.search(text)) and not _TOO_MANY.search(text)
+
+
+_TOO_LONG = re.compile(
+    r"context_length_exceeded|exceed_context_size|model_max_prompt_tokens_exceeded|request_too_large"
+    r"|(?:prompt|input|request|messages?|conversation|context) (?:is|are|was) (?:way |far )?too (?:long|large)"
+    r"|too (?:long|large) for (?:the |this |requested )?model"
+    r"|maximum (?:context|prompt|input|sequence)(?: \w+)? ?length|max(?:imum)?[ _](?:model|seq)[ _]len"
+    r"|(?:exceeds?|exceeded|exceeding|overflows?|larger than|longer than|beyond|over|above)\b[^.\n]{0,60}"
+    r"(?:context|maximum (?:number of |allowed )?(?:input )?tokens|token (?:limit|count)|maximum allowed length)"
+    r"|context (?:length|window|size|limit|the) ?(?:is |was |of \S+ )?(?:exceed|overflow|too small)"
+    r"|reduce the (?:length|number|size) of (?:the |your )?(?:messages|prompt|input|tokens)"
+    r"|`?inputs?`? tokens? \+ `?max_new_tokens|range of input length"
+    r"|too many (?:input |total |prompt )?tokens",
+    re.IGNORECASE,
+)
+_TOO_MANY = re.compile(r"rate.?limit|per[ -](?:min|day|hour|second)|\bTPM\b|\bquota\b", re.IGNORECASE)
+"""A bound in time, which passes."""
 
 
 def _status_inside(error: Mapping[str, Any]) -> int:

@@ -6,7 +6,6 @@ What a chat command persisted (`/memory approval on`, the owner's first answer) 
 from datetime import datetime
 
 from gateway.chat import Person
-from gateway.records import Choice
 from gateway.settings import Settings
 from gateway.store import choices
 from gateway.store.db import Reader, Transaction
@@ -16,10 +15,9 @@ KEY = "memory.write_approval"
 
 def asks_first(rd: Reader, settings: Settings, space: int) -> bool:
     """True when a write that the model or a review proposes for this space is staged."""
-    chosen = choices.get(rd, space, KEY)
-    return settings.memory.write_approval if chosen is None else chosen == "on"
+    return choices.is_on(rd, space, KEY, otherwise=settings.memory.write_approval)
 
 
 def choose(tx: Transaction, space: int, *, asks: bool, by: Person, at: datetime) -> None:
     """Persist the choice for a space, with who made it and when."""
-    choices.set(tx, Choice(space, KEY, "on" if asks else "off", by.key, at))
+    choices.switch(tx, space, KEY, on=asks, by=by.key, at=at)

@@ -240,5 +240,23 @@ def say_set_aside(tx: Transaction, write: Write, chat: Chat, file: str, copy: st
     )
 
 
+def say_overtaken(tx: Transaction, settings: Settings, write: Write, at: datetime) -> None:
+    """Tell the owner, whose terminal may have died, that an undo could not be carried out (docs/decisions/0016)."""
+    chat = people.home_chat(tx, people.owner_keys(tx, settings.access.owners))
+    if chat is None:
+        return
+    outbox.put(
+        tx,
+        NewOutgoing(
+            dedupe=f"write-{write.id}-overtaken-{at:%Y%m%dT%H%M%S%f}",
+            kind="warning",
+            chat=chat,
+            space=write.space,
+            created_at=at,
+            values={"key": "undo.overtaken", "id": write.id},
+        ),
+    )
+
+
 def _card(write: int) -> str:
     return f"write-{write}-card"

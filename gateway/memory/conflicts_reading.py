@@ -44,7 +44,7 @@ class Fact:
 def facts(text: str) -> tuple[Fact, ...]:
     """The facts of a note, in its order."""
     plain = unicodedata.normalize("NFKC", text[:MOST_READ])[:MOST_READ].translate(_QUOTES)
-    eastern = spelling.EASTERN.search(plain) is not None
+    eastern = spelling.is_eastern(plain)
     read = _meanings(spelling.tokens(plain), eastern)
     names = frozenset(stem(lexicon.fold(word)) for word in spelling.CAPITAL.findall(plain))
     found = (_fact(clause, eastern, names) for clause in _clauses(read)[:MOST_FACTS])

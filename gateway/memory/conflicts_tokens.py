@@ -4,6 +4,7 @@ A token is a word, a detail (`#2`, `#05-12`, `#a@example.org`), a meaning of the
 between two sentences. Every pattern here takes time in proportion to the text, whatever it holds.
 """
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -12,13 +13,12 @@ from gateway.memory.conflicts_words import fold
 
 END = "."
 
-EASTERN = re.compile(r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
-_KANA = re.compile(r"[\u3041-\u30ff]")
-_HAN = re.compile(r"[\u3400-\u9fff]")
-_HANGUL = re.compile(r"[\uac00-\ud7a3]")
+_EASTERN = r"[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
+_KANA = r"[\u3041-\u30ff]"
+_HAN = r"[\u3400-\u9fff]"
+_HANGUL = r"[\uac00-\ud7a3]"
 
-_TOKEN = re.compile(
-    r"""
+_TOKEN = r"""
     (?P<meaning>@[a-z]+_?)
   | (?P<mail>[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})
   | (?P<url>https?://[^\s、。]+)
@@ -36,9 +36,7 @@ _TOKEN = re.compile(
   | (?P<colon>[:=])
   | (?P<comma>[,、])
   | (?P<end>\.(?!\S)|[!?;。\n])
-    """,
-    re.VERBOSE,
-)
+    """
 _TITLES = re.compile(r"\b(dr|mr|mrs|ms|prof|st|nr|sr|sra)\.", re.IGNORECASE)
 CAPITAL = re.compile(r"(?<!\w)[A-ZÀ-ÖØ-ÞА-Я]\w*")
 _CONTRACTED = re.compile(r"(?<=[a-z])n't\b", re.IGNORECASE)
@@ -47,14 +45,19 @@ _NO_MORE = re.compile(r"\b(ne\s|n')(\w{1,30})\splus\b", re.IGNORECASE)
 _ELIDED = re.compile(r"\b([ldnjmtsc]|qu)'(?=\w)", re.IGNORECASE)
 
 
+def is_eastern(plain: str) -> bool:
+    """Whether something of it is in Japanese, Chinese or Korean."""
+    return _has(_EASTERN, plain)
+
+
 def tokens(plain: str) -> list[str]:
     """The tokens of a text in NFKC form, in their order."""
-    text = _with_meanings(plain) if EASTERN.search(plain) else plain
+    text = _with_meanings(plain) if is_eastern(plain) else plain
     text = _CONTRACTED.sub(" not", _TITLES.sub(r"\1", text.replace("an't", "an not")))
     text = _ELIDED.sub(r"\1 ", _POSSESSIVE.sub("", _NO_MORE.sub(r"\1\2 pas", text)))
     found: list[str] = []
     before, end = "", 0
-    for match in _TOKEN.finditer(text):
+    for match in _compiled(_TOKEN).finditer(text):
         found += _token(match, after=before if match.start() == end else "")
         before, end = match.lastgroup or "", match.end()
     return _with_dates(found)
@@ -63,33 +66,39 @@ def tokens(plain: str) -> list[str]:
 def _with_meanings(plain: str) -> str:
     """Text in a script without blanks, its known endings and verbs replaced by what they mean."""
     text = lexicon.COUNTED.sub(lambda found: lexicon.EASTERN_NUMBERS[found[0]], plain)
-    kana = _KANA.search(text) is not None
-    if kana or _HAN.search(text):
-        text = _replaced(text, _JAPANESE if kana else _JAPANESE_IN_HAN)
-    if not kana and _HAN.search(text):
-        text = _replaced(lexicon.CHINESE_WORK.sub(r" @work \1 ", text), _CHINESE)
-    if _HANGUL.search(text):
-        text = _replaced(text, _KOREAN)
+    kana = _has(_KANA, text)
+    if kana or _has(_HAN, text):
+        text = _replaced(text, lexicon.JAPANESE if kana else _JAPANESE_IN_HAN)
+    if not kana and _has(_HAN, text):
+        text = _replaced(lexicon.CHINESE_WORK.sub(r" @work \1 ", text), lexicon.CHINESE)
+    if _has(_HANGUL, text):
+        text = _replaced(text, lexicon.KOREAN)
     return lexicon.COUNTERS.sub(" ", text)
 
 
-_Pattern = tuple[re.Pattern[str], Mapping[str, str]]
+_Rows = tuple[tuple[str, str], ...]
+_JAPANESE_IN_HAN: _Rows = tuple(row for row in lexicon.JAPANESE if row[0] in ("@live_", "@age_"))
 
 
-def _compiled(rows: Sequence[tuple[str, str]]) -> _Pattern:
+def _replaced(text: str, rows: _Rows) -> str:
+    pattern, meanings = _pattern_of(rows)
+    return pattern.sub(lambda found: meanings[found.lastgroup or ""], text)
+
+
+@functools.cache
+def _pattern_of(rows: _Rows) -> tuple[re.Pattern[str], Mapping[str, str]]:
     """One pattern of all rows; the first row that fits a place is meant."""
     pattern = "|".join(f"(?P<r{number}>{row[1]})" for number, row in enumerate(rows))
     return re.compile(pattern), {f"r{number}": f" {row[0]} " for number, row in enumerate(rows)}
 
 
-_JAPANESE = _compiled(lexicon.JAPANESE)
-_JAPANESE_IN_HAN = _compiled([row for row in lexicon.JAPANESE if row[0] in ("@live_", "@age_")])
-_CHINESE = _compiled(lexicon.CHINESE)
-_KOREAN = _compiled(lexicon.KOREAN)
+def _has(pattern: str, text: str) -> bool:
+    return _compiled(pattern).search(text) is not None
 
 
-def _replaced(text: str, pattern: _Pattern) -> str:
-    return pattern[0].sub(lambda found: pattern[1][found.lastgroup or ""], text)
+@functools.cache  # compiled when the first note is compared: most commands compare none
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.VERBOSE)
 
 
 def _token(found: re.Match[str], *, after: str) -> Iterator[str]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from gateway.decisions import Decision, DecisionEnding, as_it_stands
 from gateway.errors import NotFound, Refused
-from gateway.memory import cards, entries, proposals
+from gateway.memory import beside, cards, entries, heldback, proposals
 from gateway.memory.files import File, Files, glued_in
 from gateway.records import Action, Operation, Space, Status, Write
-from gateway.store import people, textfile, writes
+from gateway.store import people, textfile, verdicts, writes
 from gateway.store.writerows import UNREADABLE
 
 
@@ -41,19 +41,18 @@ class Decisions:
     def reject(self, id: int, by: str, through: int | None = None) -> Decision:
         """A person's no."""
         write, _ = self._write_and_space(id)
-        with self.files.db.write() as tx:
-            rejected = writes.reject(tx, id, by=by, at=self.files.clock.now(), through=through)
-            if rejected:
-                cards.update(tx, write, "rejected", self.files.clock.now())
-        write = self._get(id)
-        return Decision(DecisionEnding.REJECTED, write) if rejected else as_it_stands(write, through)
+        now = self.files.clock.now()
+        return verdicts.reject(self.files.db, cards.update, write, by=by, at=now, through=through)
 
     def edit(self, id: int, text: str, by: str) -> Decision:
         """Another text for a staged write, which stays staged. Raises Refused for a text that may not be."""
         write, space = self._write_and_space(id)
         self.files.refuse_off(space, write.target)
-        operations, flags = self._edited(write, text)
         with self.files.locked(space):
+            write = self._get(id)
+            if write.status is not Status.STAGED:
+                return as_it_stands(write, None)
+            operations, flags = self._edited(write, text)
             now = self.files.clock.now()
             with self.files.db.write() as tx:
                 edited = writes.edit(tx, id, operations, flags, by, now)
@@ -120,27 +119,29 @@ class Decisions:
                 after=entries.JOINT.join(change.after),
                 places=change.places,
             )
+            if approved:
+                heldback.lift(tx, space.id, write.operations)
         if approved:
             self.files.finish(space)
         return as_it_stands(self._get(write.id), through, ours=approved)
 
     def _redraw(self, write: Write, file: File, reason: str, values: Mapping[str, object], before: str) -> Decision:
-        now = self.files.clock.now()
-        with self.files.db.write() as tx:
-            if writes.redraw(tx, write.id, reason, values, file.sha256, before=before):
-                after = writes.get(tx, write.id)
-                cards.update(tx, after, f"redrawn-{after.redrawn}", now)
-        write = self._get(write.id)
-        if write.status is not Status.STAGED:
-            return as_it_stands(write, None)
-        return Decision(DecisionEnding.REDRAWN, write, reason, values)
+        return verdicts.redraw(
+            self.files.db,
+            cards.update,
+            write,
+            reason=reason,
+            values=values,
+            base_hash=file.sha256,
+            before=before,
+            at=self.files.clock.now(),
+        )
 
     def _fail(self, write: Write, reason: str, by: str, through: int | None) -> Decision:
         now = self.files.clock.now()
-        with self.files.db.write() as tx:
-            if writes.failed(tx, write.id, reason, {}, now, frm=(Status.STAGED,), by=by, through=through):
-                cards.update(tx, write, "failed", now)
-        return as_it_stands(self._get(write.id), None, ours=True)
+        return verdicts.fail(
+            self.files.db, cards.update, write, reason=reason, values={}, by=by, at=now, through=through
+        )
 
     def _edited(self, write: Write, text: str) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
         """The operation with another text, and its flags: those of the scan anew, those of the evidence kept."""
@@ -153,8 +154,8 @@ class Decisions:
         refused, flags = proposals.scanned(operations)
         if refused:
             raise Refused(refused)
-        of_the_scan = proposals.scanned(write.operations)[1]
-        kept = tuple(flag for flag in write.flags if flag not in of_the_scan)
+        of_the_text = (*proposals.scanned(write.operations)[1], *beside.FLAGS)  # its card looks for these anew
+        kept = tuple(flag for flag in write.flags if flag not in of_the_text)
         return operations, tuple(dict.fromkeys(flags + kept))
 
     def _get(self, id: int) -> Write:

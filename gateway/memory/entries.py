@@ -428,3 +428,7 @@ def _cut(part: str, head: str) -> tuple[str, str]:
 def _line_end(text: str) -> str:
     found = _LINE_END.search(text)
     return found.group() if found else "\n"
+
+
+CACHES = (parse, _shown)
+"""What keeps words of people in this process (`memory.caches`)."""

@@ -252,6 +252,8 @@ class Files:
                 self._know(tx, space, write.target, data)
                 if not reason:
                     cards.undone(tx, write, self.clock.now())
+                elif write.undone_in is None:  # a terminal's: no command will be done again and say it
+                    cards.say_overtaken(tx, self.settings, write, self.clock.now())
         failpoints.reach("undo.done")
         log.info("write.undone", extra={"write": write.id, "reason": reason})
         return True
@@ -266,7 +268,8 @@ class Files:
             with self.db.write() as tx:
                 self.notice_hand_edit(tx, space, write.target, file)
                 if isinstance(back, undos.Back):
-                    undoing.aim(tx, write.id, file.sha256, textfile.sha256(entries.render(back.doc)))
+                    after_hash = textfile.sha256(entries.render(back.doc))
+                    undoing.aim(tx, write.id, file.sha256, after_hash, self.clock.now())
         if not isinstance(back, undos.Back):
             return ("" if isinstance(back, undos.NothingToDo) else "undo.changed"), file.data
         if back.unreadable:

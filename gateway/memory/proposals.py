@@ -6,11 +6,13 @@ real files under their lock. Only the second counts.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 
 from gateway import policy, scan
 from gateway.chat import Chat
-from gateway.memory import entries, snapshot
+from gateway.memory import beside, entries, snapshot
+from gateway.memory.conflicts import Conflict
 from gateway.memory.entries import Document
 from gateway.policy import Said
 from gateway.records import Action, Evidence, Operation, Origin, Space, Status, Target, Write
@@ -53,6 +55,14 @@ class Proposal:
     card_chat: Chat | None = None
     """Where it was made, which says where its card goes (`cards`); None: no card, it waits in `/memory pending`."""
     reply_to: str = ""
+    whole: bool = False
+    """True where `old_text` is a whole entry: one that says something else by now is not meant."""
+    learnt_at: datetime | None = None
+    """When it was learnt, where that was before hikae knew of it (an import)."""
+    waits_for_room: bool = False
+    """True where it is staged, and not refused, when the file is full: nobody is there to say it shorter."""
+    epoch: int | None = None
+    """What `store.forgets.epoch` was when it was thought; None where nobody thought about what was said."""
 
 
 class Ending(StrEnum):
@@ -95,6 +105,10 @@ class Outcome:
     old_text: str = field(default="", repr=False)
     matches: tuple[str, ...] = field(default=(), repr=False)
     """The entries that `old_text` could mean, as a model may see them."""
+    beside: Conflict | None = field(default=None, repr=False)
+    """The entry that an applied write nearly repeats or contradicts, where a model may see it."""
+    beside_in: Target | None = None
+    """The file in which that stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +121,22 @@ class Judgement:
     evidence: Evidence
     wordless: bool = False
     """True when its words must not be kept: they hold a secret, or nobody has looked at so many."""
+    beside: Conflict | None = field(default=None, repr=False)
+    """The entry beside which it makes no sense, or no difference."""
 
     @property
     def applied(self) -> entries.Applied | None:
         return self.change if isinstance(self.change, entries.Applied) else None
 
 
-def judge(proposal: Proposal, doc: Document, limit: int, glued: Mapping[str, str] | None = None) -> Judgement:
-    """What becomes of a proposal on this file."""
+def judge(
+    proposal: Proposal,
+    doc: Document,
+    limit: int,
+    glued: Mapping[str, str] | None = None,
+    elsewhere: Sequence[str] = (),
+) -> Judgement:
+    """What becomes of a proposal on this file; `elsewhere` are the entries of the space's other file."""
     if too_big := _far_too_big(proposal, doc, limit, glued or {}):
         return Judgement(too_big, None, Evidence(proposal.message, proposal.by, ""), wordless=True)
     refused, flags = scanned(proposal.operations)
@@ -122,18 +144,28 @@ def judge(proposal: Proposal, doc: Document, limit: int, glued: Mapping[str, str
     found = _found(proposal)
     evidence = _without_secret(found.evidence, drop=secret)
     change = None
+    if gone := _gone(proposal, doc):
+        return Judgement(gone, None, evidence)
     if not refused:
         change = entries.apply(proposal.operations, doc, limit, batch=proposal.batch, glued=glued or {})
         if not isinstance(change, entries.Applied):
             return Judgement(change, None, evidence)
+    there = change.doc.texts if isinstance(change, entries.Applied) else ()
+    near = beside.of_proposal(proposal.origin, proposal.operations, (*there, *elsewhere))
     decision = policy.decide(
         proposal.origin,
         approval_required=proposal.approval_required,
         rest=found.rest,
         refused=refused,
-        flags=flags,
+        flags=(*flags, *beside.doubts(proposal.origin, near)),
     )
-    return Judgement(change, decision, evidence, secret)
+    return Judgement(change, decision, evidence, secret, near)
+
+
+def _gone(proposal: Proposal, doc: Document) -> entries.NoMatch | None:
+    """The whole entry that is meant and does not stand there any more."""
+    named = (entries.clean(operation.old_text) for operation in proposal.operations if proposal.whole)
+    return next((entries.NoMatch(text) for text in named if text and text not in doc.texts), None)
 
 
 def _far_too_big(proposal: Proposal, doc: Document, limit: int, glued: Mapping[str, str]) -> entries.TooBig | None:
@@ -170,18 +202,33 @@ def outcome(
         fit = tuple(text for text in change.texts[:MOST_MATCHES] if snapshot.is_fit(text, vouched))
         return replace(told, reason=reason, old_text=change.old_text, matches=fit)
     old_text = change.old_text if isinstance(change, entries.NoMatch) else ""
-    return replace(told, reason=reason, values=values, old_text=old_text)
+    told = replace(told, reason=reason, values=values, old_text=old_text)
+    return _beside(told, judgement.beside, doc, vouched)
 
 
 def outcome_of_row(
-    proposal: Proposal, row: Write, doc: Document, limit: int, vouched: Collection[str] = ()
+    proposal: Proposal,
+    row: Write,
+    doc: Document,
+    limit: int,
+    vouched: Collection[str] = (),
+    near: Conflict | None = None,
 ) -> Outcome:
     """The outcome of a proposal that has a row, when it was born and at any later time."""
     ending = _ENDING_OF[row.status]
     if ending is Ending.REFUSED and row.reason == OVER_BUDGET:
         ending = Ending.OVER_BUDGET
     told = _state(proposal, ending, doc, limit, vouched)
-    return replace(told, write=row.id, reason=row.reason, values=row.reason_values, flags=row.flags)
+    told = replace(told, write=row.id, reason=row.reason, values=row.reason_values, flags=row.flags)
+    return _beside(told, near, doc, vouched)
+
+
+def _beside(told: Outcome, near: Conflict | None, doc: Document, vouched: Collection[str]) -> Outcome:
+    """With the entry beside it, where the write is in force and a model may see that entry."""
+    if near is None or told.ending is not Ending.APPLIED or not snapshot.is_fit(near.entry, vouched):
+        return told
+    other = Target.USER if told.target is Target.MEMORY else Target.MEMORY
+    return replace(told, beside=near, beside_in=told.target if near.entry in doc.texts else other)
 
 
 def failure(proposal: Proposal, ending: Ending, reason: str, values: Mapping[str, object], limit: int) -> Outcome:

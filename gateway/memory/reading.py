@@ -1,10 +1,11 @@
 """What memory shows: the blocks of a prompt, what a person must be told about their files, a review's draft."""
 
+import contextlib
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gateway.memory import entries, review, snapshot
+from gateway.memory import beside, entries, review, snapshot
 from gateway.memory.entries import Document
 from gateway.memory.files import Files, glued_in, vouched_in
 from gateway.records import Space, Target
@@ -30,6 +31,15 @@ def read(files: Files, space: Space, target: Target) -> Document:
     return files.read(space, target).doc
 
 
+def elsewhere(files: Files, space: Space, target: Target) -> tuple[str, ...]:
+    """The entries of the space's other file, as far as it can be read."""
+    found: list[str] = []
+    for other in files.targets(space):
+        with contextlib.suppress(textfile.Unreadable):
+            found += files.read(space, other).doc.texts if other is not target else ()
+    return tuple(found)
+
+
 def block(files: Files, space: Space, target: Target) -> str:
     """The block for a prompt, scanned now. A file that cannot be read has none; `warnings` tells of it."""
     if target not in files.targets(space):
@@ -44,8 +54,11 @@ def block(files: Files, space: Space, target: Target) -> str:
 
 def vouched(files: Files, space: Space, target: Target, doc: Document) -> frozenset[str]:
     """The odd-looking entries that a person approved as they are: these a prompt may show."""
+    limit = files.settings.budget(target)
+    if not snapshot.hidden(doc, limit):
+        return frozenset()  # as nearly always: the ledger need not be asked
     with files.db.read() as rd:
-        return vouched_in(rd, space, target, doc, files.settings.budget(target))
+        return vouched_in(rd, space, target, doc, limit)
 
 
 def warnings(files: Files, space: Space) -> tuple[FileWarning, ...]:
@@ -62,10 +75,10 @@ def overlay(files: Files, ground: review.Ground) -> review.Overlay:
 def pending_texts(files: Files, space: Space) -> tuple[str, ...]:
     """What waits for a yes, as far as a review's prompt may show it: nothing that anybody doubts, the newest."""
     with files.db.read() as rd:
-        staged = [write for write in writes.staged(rd, space.id, "memory") if not write.flags][-MOST_PENDING:]
+        waiting = [write for write in writes.staged(rd, space.id, "memory") if not {*write.flags} - {*beside.FLAGS}]
     return tuple(
         f"{write.target}: {entries.preview(operation.content)}"
-        for write in staged
+        for write in waiting[-MOST_PENDING:]
         for operation in write.operations
         if operation.content and snapshot.is_fit(operation.content)
     )

@@ -31,6 +31,29 @@ def instruction(
     return "\n\n".join(paragraphs)
 
 
+def flush_instruction(
+    enabled: Sequence[Target], *, turns: int, blocks: Sequence[str] = (), pending: Sequence[str] = ()
+) -> str:
+    """What is asked before a session is compressed, after its transcript; as `instruction`."""
+    paragraphs = [
+        _FLUSH.format(turns=_last(turns)),
+        tool.worth_keeping(enabled),
+        _RULES,
+        _section("Memory as it is now (the prompt above may show an older state):", blocks, "It is empty."),
+    ]
+    if pending:
+        paragraphs.append(_section("Already proposed and waiting; do not propose again:", pending, ""))
+    return "\n\n".join(paragraphs)
+
+
+_FLUSH = (
+    "Memory flush: this is not a message of the person; nobody reads your answer. This session is about to be "
+    "compressed: most of the conversation above will give way to a short summary, and its words will be out of "
+    "your sight. Save now, from {turns}, what is worth remembering beyond this session: what the person prefers, "
+    "what they corrected and what keeps coming back before anything else, lasting facts after that, and details of "
+    "the task at hand last, if at all. Only the memory tool is accepted. When nothing is missing in memory, call "
+    "no tool and answer: nothing."
+)
 _TASK = (
     "Background review: this is not a message of the person; nobody reads your answer. Look back at the "
     "conversation above, at {turns}, and decide whether anything in it should be remembered beyond this session. "
@@ -66,6 +89,7 @@ class Ground:
     space: Space
     session: str
     turn: int
+    """Of a flush: minus the id of the last message that it sees (`Write.review_turn`)."""
     own: tuple[Said, ...]
     """The person's own words in the whole transcript the model saw, oldest first."""
     foreign: tuple[str, ...] = ()
@@ -108,7 +132,7 @@ class Overlay:
 
     def _answer(self, call: ToolCall) -> str:
         if call.name != tool.NAME:
-            return tool.refusal("Only the memory tool can be used in a review.")
+            return tool.refusal(f"Only the memory tool can be used in a {_KIND[self._ground.origin]}.")
         parsed = tool.parse(call.arguments, tuple(self._stores))
         if isinstance(parsed, tool.BadCall):
             return self._bad_call(parsed)
@@ -128,7 +152,7 @@ class Overlay:
             target=call.target,
             operations=call.operations,
             origin=ground.origin,
-            dedupe=f"review-{ground.session}-{ground.turn}-{len(self._proposals) + 1}",
+            dedupe=f"{_KIND[ground.origin]}-{ground.session}-{abs(ground.turn)}-{len(self._proposals) + 1}",
             batch=call.batch,
             quotes=call.quotes,
             own=ground.own,
@@ -143,7 +167,9 @@ class Overlay:
 
     def _propose(self, proposal: Proposal) -> str:
         store = self._stores[proposal.target]
-        judgement = proposals.judge(proposal, store.doc, store.limit, store.glued)
+        others = [other for target, other in self._stores.items() if target is not proposal.target]
+        elsewhere = [text for other in others for text in other.doc.texts]
+        judgement = proposals.judge(proposal, store.doc, store.limit, store.glued, elsewhere)
         doc = judgement.applied.doc if judgement.applied else store.doc
         outcome = proposals.outcome(proposal, judgement, doc, store.limit, store.vouched)
         self._stores[proposal.target] = Store(doc, store.limit, store.vouched, store.glued)
@@ -157,5 +183,6 @@ class Overlay:
         )
 
 
+_KIND = {Origin.REVIEW: "review", Origin.FLUSH: "flush"}
 _RECORDED = (Ending.APPLIED, Ending.STAGED, Ending.REFUSED, Ending.OVER_BUDGET)
 """Endings that become rows of the ledger; of the others a person has no use."""

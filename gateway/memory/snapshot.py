@@ -103,3 +103,7 @@ def _note(text: str) -> str:
 def _left_out_line(missing: int) -> str:
     which = "1 more entry is" if missing == 1 else f"{missing:,} more entries are"
     return f"[{which} left out: the file is over twice its budget.]"
+
+
+CACHES = (_as_data,)
+"""What keeps words of people in this process (`memory.caches`)."""

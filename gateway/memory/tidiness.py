@@ -11,9 +11,9 @@ from enum import StrEnum
 
 from gateway import failpoints, policy
 from gateway.chat import Chat
-from gateway.memory import asking, cards, entries, reading, snapshot, tidying
+from gateway.memory import asking, cards, entries, heldback, reading, snapshot, tidying
 from gateway.memory.files import File, Files
-from gateway.records import Evidence, NewOutgoing, NewWrite, Origin, Space, Status, Target, Tidy, Usage, Write
+from gateway.records import HELD, Evidence, NewOutgoing, NewWrite, Origin, Space, Status, Target, Tidy, Usage, Write
 from gateway.store import outbox, people, textfile, tidies, usage, writes
 from gateway.store.transaction import Reader, Transaction
 
@@ -146,11 +146,12 @@ class Tidies:
         now = self.files.clock.now()
         asks = asking.asks_first(rd, self.files.settings, tidy.space)
         decision = tidying.decide(wanted, approval_required=asks)
-        applies = isinstance(decision, policy.Apply)
+        held = heldback.held(rd, tidy.space, wanted.operations, wanted.change.before)
+        applies = isinstance(decision, policy.Apply) and held is None
         days = self.files.settings.memory.pending_ttl_days
         if applies:
             textfile.refuse_unwritable(file.path)
-        return NewWrite(
+        new = NewWrite(
             space=tidy.space,
             target=tidy.target,
             operations=wanted.operations,
@@ -159,7 +160,7 @@ class Tidies:
             status=Status.APPROVED if applies else Status.STAGED,
             dedupe=f"tidy-{tidy.id}",
             created_at=now,
-            flags=wanted.flags,
+            flags=(*wanted.flags, HELD) if held else wanted.flags,
             base_hash=file.sha256,
             before_hash=file.sha256 if applies else "",
             after_hash=textfile.sha256(entries.render(wanted.change.doc)) if applies else "",
@@ -168,6 +169,7 @@ class Tidies:
             places=wanted.change.places if applies else (),
             expires_at=now + timedelta(days=days) if days and not applies else None,
         )
+        return heldback.marked(new, held)
 
     def _bear(self, tx: Transaction, tidy: Tidy, space: Space, file: File, new: NewWrite | None) -> None:
         """The row, if there is to be one, and what people hear."""

@@ -5,6 +5,7 @@ all: one that names entries which are not there, or makes nothing smaller, is `B
 What might lose or invent something is a `Plan` that a person must see first, whatever the policy says.
 """
 
+import functools
 import json
 import re
 import unicodedata
@@ -199,8 +200,6 @@ def decide(plan: Plan, *, approval_required: bool) -> policy.Apply | policy.Stag
 # -- words that were not there -------------------------------------------------------------------------------
 
 _WIDE = "\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_WIDE_RUN = re.compile(f"[{_WIDE}]+")
-_RUN = re.compile(rf"[^\W_{_WIDE}]+")
 _ADDRESS = re.compile(r"\S*(?:[@/]|\w\.\w)\S*")
 _STEM = 5
 """Endings change when entries are merged: `lives`, `living`."""
@@ -226,8 +225,15 @@ def _adds(content: str, taken: Sequence[str]) -> bool:
 
 def _stems(text: str) -> set[str]:
     plain = unicodedata.normalize("NFKC", text).casefold()
-    wide = {run[at : at + 2] for run in _WIDE_RUN.findall(plain) for at in range(max(len(run) - 1, 1))}
-    return wide | {run if any(map(str.isdigit, run)) else run[:_STEM] for run in _RUN.findall(plain)}
+    wide_run, run_of_letters = _runs()
+    wide = {run[at : at + 2] for run in wide_run.findall(plain) for at in range(max(len(run) - 1, 1))}
+    return wide | {run if any(map(str.isdigit, run)) else run[:_STEM] for run in run_of_letters.findall(plain)}
+
+
+@functools.cache  # compiled when the first file is tidied
+def _runs() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A run in a script without blanks, and a word of any other."""
+    return re.compile(f"[{_WIDE}]+"), re.compile(rf"[^\W_{_WIDE}]+")
 
 
 def _addresses(text: str) -> set[str]:

@@ -287,8 +287,17 @@ def _success(outcome: Outcome) -> dict[str, object]:
         "target": outcome.target.value,
         "usage": snapshot.usage(outcome.chars, outcome.limit),
         "entry_count": outcome.entry_count,
-        "message": message + _hint(outcome),
+        "message": message + _beside(outcome) + _hint(outcome),
     }
+
+
+def _beside(outcome: Outcome) -> str:
+    """A neighbour that the model may not have meant; it decides, nothing is merged by itself."""
+    if outcome.beside is None or outcome.beside_in is None:
+        return ""
+    how = "may contradict" if outcome.beside.kind == "contradiction" else "nearly repeats"
+    named = f"this entry of `{outcome.beside_in}`: '{entries.preview(outcome.beside.entry)}'"
+    return f" It {how} {named}. Replace or remove what is wrong or said twice; if both are true, leave both."
 
 
 def _hint(outcome: Outcome) -> str:

@@ -1,6 +1,6 @@
 """Where an entry comes from: which write made it say what it says, and what it said before that."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -67,28 +67,43 @@ def trace(files: Files, space: Space, id: str) -> Traced:
 
 
 def _writes(rd: Reader, space: Space, target: Target, text: str) -> tuple[Write, ...]:
-    """The write that made the entry say this, the one that had made what it said before, and so on."""
+    return lineage(text, lambda said: writes.naming(rd, space.id, target, said))
+
+
+def lineage(
+    text: str,
+    naming: Callable[[str], Iterable[Write]],
+    before: Callable[[Write], Mapping[str, str]] | None = None,
+) -> tuple[Write, ...]:
+    """The write that made the entry say this, the one that had made what it said before, and so on.
+
+    `naming` gives the applied writes that put in or took away a text, newest first. `before` is `said_before`, for
+    whoever asks about many entries and remembers what it said.
+    """
+    before = before or said_before
     found: list[Write] = []
     while text and len(found) < MOST_STEPS:
-        rows = (row for row in writes.naming(rd, space.id, target, text) if _is_before(row, found))
+        rows = (row for row in naming(text) if _is_before(row, found))
         source = next((row for row in rows if text in entries.split_texts(row.after)), None)
         if source is None:
             break
         found.append(source)
-        text = _before(source).get(text, "")
+        text = before(source).get(text, "")
     return tuple(found)
 
 
 def _is_before(row: Write, found: Sequence[Write]) -> bool:
     known = {one.id for one in found}
-    return not found or (row.id not in known and _time(row) <= _time(found[-1]))
+    return not found or (row.id not in known and time(row) <= time(found[-1]))
 
 
-def _time(write: Write) -> datetime:
+def time(write: Write) -> datetime:
+    """When a write came into force."""
     return write.applied_at or write.created_at
 
 
-def _before(write: Write) -> Mapping[str, str]:
+def said_before(write: Write) -> Mapping[str, str]:
+    """What each text that a write put in replaced; "" for one that is new."""
     return {effect.now: effect.was for effect in undos.effects(write) if effect.now}
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gateway.errors import AlreadyDecided, NotFound, OverBudget, Refused
 from gateway.memory import entries, proposals, undos
 from gateway.memory.files import File, Files
-from gateway.records import Action, Operation, Space, Status, Write
+from gateway.records import FORGOTTEN, Action, Operation, Space, Status, Write
 from gateway.store import people, textfile, undoing, writes
 from gateway.store.transaction import Reader
 
@@ -95,7 +95,9 @@ class Undoings:
 
 
 def refuse_unapplied(write: Write) -> None:
-    """Raise AlreadyDecided for a write that is not in force."""
+    """Raise AlreadyDecided for a write that is not in force, Refused for one whose words were forgotten."""
+    if write.reason == FORGOTTEN:
+        raise Refused("undo.forgotten", id=write.id)
     if write.status is Status.UNDONE:
         raise AlreadyDecided("undo.already", id=write.id)
     if write.status is not Status.APPLIED:

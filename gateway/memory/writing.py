@@ -7,7 +7,7 @@ Locks are taken in the order space, database.
 
 import contextlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -16,10 +16,11 @@ from gateway.chat import Chat
 from gateway.decisions import Decision
 from gateway.errors import Refused
 from gateway.home import Home
-from gateway.memory import cards, entries, proposals, reading, review, tracing
+from gateway.memory import beside, cards, entries, heldback, proposals, reading, review, tracing
 from gateway.memory.deciding import Decisions
 from gateway.memory.entries import Document
 from gateway.memory.files import File, Files, glued_in
+from gateway.memory.journeys import Journeys
 from gateway.memory.proposals import Ending as Ending
 from gateway.memory.proposals import Judgement
 from gateway.memory.proposals import Outcome as Outcome
@@ -44,7 +45,7 @@ from gateway.records import (
 from gateway.settings import Settings
 from gateway.skills.editing import Skills
 from gateway.skills.proposals import SkillProposal
-from gateway.store import outbox, people, reviews, textfile, undoing, usage, writes
+from gateway.store import forgets, outbox, people, reviews, summaries, textfile, undoing, usage, writes
 from gateway.store.db import Database
 from gateway.store.transaction import Transaction
 
@@ -61,6 +62,17 @@ class ReviewClaim:
     claim: str
 
 
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """A look at a session before it is compressed; `holds`: whether the session still is as it saw it."""
+
+    space: Space
+    session: str
+    message: int
+    """The last one that it saw."""
+    holds: Callable[[Transaction], bool]
+
+
 class Memory:
     """The memory of all spaces of one home."""
 
@@ -70,7 +82,7 @@ class Memory:
         self._settings = settings
         self._files = Files(db, home, clock, settings)
         self._decisions = Decisions(self._files)
-        self.skills = Skills(db, home, clock, settings, cards)
+        self.skills = Skills(db, home, clock, settings, cards, heldback)
         """The door to skills: a review changes both in one commit."""
         self._undoings = Undoings(self._files)
 
@@ -83,6 +95,10 @@ class Memory:
     def read(self, space: Space, target: Target) -> Document:
         """The entries now. Raises NotAllowed for a store that is off, Unreadable for a closed file."""
         return reading.read(self._files, space, target)
+
+    def texts(self, space: Space, target: Target) -> tuple[str, ...]:
+        """The entries of a file, then those of the space's other file: beside what something would stand."""
+        return (*self.read(space, target).texts, *reading.elsewhere(self._files, space, target))
 
     def blocks(self, space: Space) -> tuple[str, str]:
         """The MEMORY and the USER block for a prompt, scanned now; "" for a store that is off or empty."""
@@ -136,6 +152,8 @@ class Memory:
             row = writes.by_dedupe(tx, proposal.dedupe)
             judgement = None
             if row is None:
+                if proposal.epoch is not None:
+                    forgets.refuse_overtaken(tx, proposal.space.id, proposal.epoch)
                 judgement, row = self._bear(tx, proposal, file, file.doc)
                 self._ask(tx, [row] if row is not None else [], proposal)
         if row is not None and row.status is Status.APPROVED:
@@ -147,10 +165,15 @@ class Memory:
     ) -> tuple[Judgement, Write | None]:
         """Judge a proposal on `doc` (the file, perhaps with earlier proposals in it) and record the result."""
         glued = glued_in(tx, proposal.space, proposal.target, doc)
-        judgement = proposals.judge(proposal, doc, self._settings.budget(proposal.target), glued)
+        elsewhere = reading.elsewhere(self._files, proposal.space, proposal.target)
+        judgement = proposals.judge(proposal, doc, self._settings.budget(proposal.target), glued, elsewhere)
+        before = judgement.applied.before if judgement.applied else ()
+        held = heldback.held(tx, proposal.space.id, proposal.operations, before)
+        judgement = heldback.judged(judgement, held)
         new = self._row(proposal, judgement, file, doc)
         if new is None:
             return judgement, None
+        new = heldback.marked(new, held)
         if new.status is Status.STAGED and (twin := writes.waiting_twin(tx, new)):
             return judgement, twin
         if new.status is Status.APPROVED:
@@ -179,11 +202,16 @@ class Memory:
                     places=change.places,
                     decided_by=proposal.by,
                     decided_in=proposal.message if proposal.by else None,
+                    flags=(judgement.beside.why,) if judgement.beside else (),
                 )
             case policy.Stage(flags), entries.Applied():
                 return replace(new, flags=flags, expires_at=self._expiry(now))
             case policy.Refuse(reason), _:
                 return replace(new, status=Status.REFUSED, reason=reason)
+            case None, entries.TooBig() as full if proposal.waits_for_room and not judgement.wordless:
+                values = proposals.over_budget_values(full)
+                flags = proposals.scanned(proposal.operations)[1]
+                return replace(new, flags=flags, reason=proposals.OVER_BUDGET, reason_values=values)
             case None, entries.TooBig() as full:
                 values = proposals.over_budget_values(full)
                 return replace(new, status=Status.REFUSED, reason=proposals.OVER_BUDGET, reason_values=values)
@@ -202,7 +230,11 @@ class Memory:
         if row is not None:
             with self._db.read() as rd:
                 row = writes.get(rd, row.id)
-            return proposals.outcome_of_row(proposal, row, doc, limit, vouched)
+            near = judgement.beside if judgement else None
+            if judgement is None and row.flags:  # proposed a second time, as after a crash
+                there = (*doc.texts, *reading.elsewhere(self._files, proposal.space, proposal.target))
+                near = beside.of_proposal(row.origin, row.operations, there)
+            return proposals.outcome_of_row(proposal, row, doc, limit, vouched, near)
         assert judgement is not None
         return proposals.outcome(proposal, judgement, doc, limit, vouched)
 
@@ -246,6 +278,26 @@ class Memory:
             self.skills.finish(claim.space)
         return True
 
+    def commit_flush(
+        self, flush: Flush, wanted: Sequence[Proposal], *, used: Sequence[Usage] = (), chat: Chat | None = None
+    ) -> bool:
+        """End a flush: all that it proposes in one commit, like `commit_review`. False: nothing was committed."""
+        now = self._clock.now()
+        with self._files.locked(flush.space):
+            with self._db.write() as tx:
+                if not flush.holds(tx):
+                    return False
+                rows = self._bear_all(tx, flush.space, wanted)
+                summaries.mark_flushed(tx, flush.session, flush.message, now)
+                for one in used:
+                    usage.add(tx, one)
+                if chat is not None and any(row.status is not Status.STAGED for row in rows):
+                    notice = self._notice(ReviewClaim(flush.space, flush.session, -flush.message, ""), chat, "")
+                    outbox.put(tx, replace(notice, dedupe=f"flush-{flush.session}-{flush.message}"))
+            failpoints.reach("flush.committed")
+            self._files.finish(flush.space)
+        return True
+
     def _bear_all(self, tx: Transaction, space: Space, wanted: Sequence[Proposal]) -> list[Write]:
         on = [one for one in wanted if one.target in self.targets(space)]
         files = {target: self._files.read(space, target) for target in {one.target for one in on}}
@@ -277,6 +329,11 @@ class Memory:
     def tidies(self) -> Tidies:
         """Making files smaller: when, and what becomes of it."""
         return Tidies(self._files)
+
+    @property
+    def journeys(self) -> Journeys:
+        """What was learnt, by its ids."""
+        return Journeys(self._files, self.skills, self.propose)
 
     # -- deciding ----------------------------------------------------------------------------------------
 
@@ -321,6 +378,7 @@ class Memory:
         for space in spaces:
             with contextlib.suppress(Refused):  # one home that is read-only is said elsewhere
                 self.notice_hand_edits(space)
+                self.skills.notice_hand_edits(space)
 
     def reset(self, space: Space, targets: Sequence[Target], by: str) -> None:
         """Delete whole files, as a person asked. The ledger keeps what they held."""
@@ -360,7 +418,8 @@ def _unborn(proposal: Proposal, judgement: Judgement, file: File, now: datetime)
         evidence=judgement.evidence,
         status=Status.STAGED,
         dedupe=proposal.dedupe,
-        created_at=now,
+        created_at=proposal.learnt_at or now,
+        decided_at=now,
         message=proposal.message,
         session=proposal.session,
         review_turn=proposal.review_turn,

@@ -54,6 +54,7 @@ class DiscordPlatform:
         self._token_setting = token_setting
         self._pause_seconds = pause_seconds
         self._username = ""
+        self._inbox: Inbox | None = None
 
     def serves(self, chat: Chat) -> bool:
         """See ports.Platform."""
@@ -64,7 +65,7 @@ class DiscordPlatform:
         try:
             me = await self._connect()
             async with asyncio.TaskGroup() as tasks:
-                inbox = Inbox(receiver, self._api, me, self._commands, tasks, ready)
+                inbox = self._inbox = Inbox(receiver, self._api, me, self._commands, tasks, ready)
                 tasks.create_task(self._show_commands())
                 await self._gateway.receive(self._api.http, inbox.take)
         except TokenRefused:
@@ -86,6 +87,18 @@ class DiscordPlatform:
             raise PlatformBusy(str(self._token_refused()), after=WAIT_FOR_TOKEN_SECONDS) from None
         return message.edits
 
+    async def delete(self, chat: Chat, message_ids: Sequence[str]) -> Sequence[str]:
+        """See ports.Platform."""
+        channel = discord_updates.channel_of(chat)
+        gone: list[str] = []
+        try:
+            for id in message_ids:
+                if await self._api.delete(channel, id):
+                    gone.append(id)
+        except TokenRefused:
+            raise PlatformBusy(str(self._token_refused()), after=WAIT_FOR_TOKEN_SECONDS) from None
+        return gone
+
     async def typing(self, chat: Chat) -> None:
         """See ports.Platform."""
         try:
@@ -99,7 +112,9 @@ class DiscordPlatform:
 
     def health(self) -> PlatformHealth:
         """See ports.Platform."""
-        return replace(self._gateway.health.now(), account=self._username)
+        now = self._gateway.health.now()
+        caught_up = now.state == "ok" and self._inbox is not None and self._inbox.has_caught_up
+        return replace(now, account=self._username, caught_up=caught_up)
 
     async def close(self) -> None:
         """See ports.Platform."""

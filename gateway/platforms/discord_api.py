@@ -4,15 +4,17 @@ The SDK and its errors are behind `discord_http`. The other half of the SDK, the
 """
 
 import hashlib
+import json
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from discord.http import HTTPClient, Route
 
-from gateway.chat import OutgoingMessage
+from gateway.chat import Attachment, OutgoingMessage
 from gateway.errors import Broken, ChatGone, PlatformBusy, WayClosed
 from gateway.platforms import discord_http, discord_markup, discord_updates, discord_views
-from gateway.platforms.discord_http import AlreadyAcknowledged, Http, TokenRefused, ours
+from gateway.platforms.discord_http import AlreadyAcknowledged, Http, MessageGone, TokenRefused, ours
 from gateway.platforms.discord_updates import Json, Me
 
 PAGE = 100
@@ -77,6 +79,8 @@ class DiscordApi:
         if message.nonce:
             body |= {"nonce": nonce(message), "enforce_nonce": True}
         route = Route("POST", _MESSAGES, channel_id=discord_updates.channel_of(message.chat))
+        if message.file is not None:
+            return _id(await self._call(route, form=_form(body, message.file)))
         if not message.reply_to.isdecimal():
             return _id(await self._call(route, json=body))
         try:
@@ -96,6 +100,17 @@ class DiscordApi:
             return
         place = {"channel_id": discord_updates.channel_of(message.chat), "message_id": message.edits}
         await self._call(Route("PATCH", _MESSAGES + "/{message_id}", **place), json=body)
+
+    async def delete(self, channel: str, message: str) -> bool:
+        """Whether the message is not there any more; False for somebody else's that we may not take away."""
+        route = Route("DELETE", _MESSAGES + "/{message_id}", channel_id=channel, message_id=message)
+        try:
+            await self._call(route)
+        except MessageGone:
+            return True
+        except (ChatGone, Broken):
+            return False
+        return True
 
     async def show_typing(self, channel: str) -> None:
         await self._call(Route("POST", "/channels/{channel_id}/typing", channel_id=channel))
@@ -124,6 +139,11 @@ class DiscordApi:
     async def defer(self, interaction: Json, *, private: bool) -> None:
         """ "… is thinking"; only the person sees it, and the first answer, where it is private."""
         await self._acknowledge(interaction, _DEFER, {"flags": _EPHEMERAL} if private else None)
+
+    async def withdraw(self, interaction: Json) -> None:
+        """Take "… is thinking" away, where nothing is to be said."""
+        way = {"webhook_id": self._me.application, "webhook_token": str(interaction["token"])}
+        await self._call(Route("DELETE", _ORIGINAL, **way))
 
     async def defer_update(self, interaction: Json) -> None:
         """A press is heard; the message stays as it is."""
@@ -154,11 +174,19 @@ class DiscordApi:
             return  # an earlier try arrived after all
 
     async def _follow_up(self, message: OutgoingMessage) -> str:
-        """On the interaction only. Its token runs out after 15 minutes."""
+        """On the interaction only. Its token runs out after 15 minutes.
+
+        The first part takes the place of "… is thinking", however often it is sent: these calls know no nonce.
+        """
+        body = _content(message) | {"flags": _NO_PREVIEWS}
+        if not message.goes_on:
+            route = Route("PATCH", _ORIGINAL, **self._way(message))
+            with suppress(MessageGone):  # whoever dismissed it asked all the same
+                return _id(await _on_the_way(self._call(route, json=body)))
         private = _EPHEMERAL if message.via.endswith(_PRIVATE) else 0
-        body = _content(message) | {"flags": _NO_PREVIEWS | private}
         route = Route("POST", _WEBHOOK, **self._way(message))
-        return _id(await _on_the_way(self._call(route, json=body, params={"wait": "true"})))
+        answer = self._call(route, json=body | {"flags": _NO_PREVIEWS | private}, params={"wait": "true"})
+        return _id(await _on_the_way(answer))
 
     def _way(self, message: OutgoingMessage) -> dict[str, str]:
         return {"webhook_id": self._me.application, "webhook_token": message.via.removesuffix(_PRIVATE)}
@@ -187,6 +215,7 @@ def nonce(message: OutgoingMessage) -> str:
 _MESSAGES = "/channels/{channel_id}/messages"
 _COMMANDS = "/applications/{application_id}/commands"
 _WEBHOOK = "/webhooks/{webhook_id}/{webhook_token}"
+_ORIGINAL = _WEBHOOK + "/messages/@original"
 
 
 def _content(message: OutgoingMessage) -> dict[str, Any]:
@@ -195,6 +224,15 @@ def _content(message: OutgoingMessage) -> dict[str, Any]:
         "components": discord_views.rows(message.buttons),
         "allowed_mentions": _NOBODY,
     }
+
+
+def _form(body: dict[str, Any], file: Attachment) -> list[dict[str, Any]]:
+    """A message with a file: several parts, made anew by the SDK for each try."""
+    content = {"name": "files[0]", "value": file.content, "filename": file.name, "content_type": _ANY_BYTES}
+    return [{"name": "payload_json", "value": json.dumps(body)}, content]
+
+
+_ANY_BYTES = "application/octet-stream"
 
 
 def _reply(message: str) -> dict[str, Any]:

@@ -47,6 +47,12 @@ class Inbox:
         self._handed_over: dict[str, int] = {}
         """In each channel, the newest message that went to the receiver in this run."""
         self._warned_of_empty = False
+        self._unread_gaps = 0
+
+    @property
+    def has_caught_up(self) -> bool:
+        """Whether every gap has been read that is known of."""
+        return not self._unread_gaps
 
     def take(self, event: str, data: Json) -> None:
         """One event. Never raises: a damaged one is left out."""
@@ -75,6 +81,7 @@ class Inbox:
         if self._ready is not None:
             self._ready()
             self._ready = None
+        self._unread_gaps += 1  # all of them together, until it is known which
         self._lines.hold()
         self._tasks.create_task(self._close_gaps())
 
@@ -90,23 +97,27 @@ class Inbox:
                     first.append((discord_updates.channel_of(chat), partial(self._read_gap, chat, int(after))))
 
         await until_kept(ask)
+        self._unread_gaps += len(first) - 1
         self._lines.release(first)
 
     async def _read_gap(self, chat: Chat, kept: int) -> None:
         """What was said after the last message that was kept, or handed over since."""
         after = max(kept, self._handed_over.get(discord_updates.channel_of(chat), 0))
-        for raw in await self._histories.since(chat, after):
-            if discord_updates.is_for_us(raw):
-                await self._hand_over(raw, self._places.of, self._receiver.message)
+        try:
+            for raw in await self._histories.since(chat, after):
+                if discord_updates.is_for_us(raw):
+                    await self._hand_over(raw, self._places.of, self._receiver.message)
+        finally:
+            self._unread_gaps -= 1
 
-    async def _live(self, raw: Json, give: Callable[[IncomingMessage], Awaitable[None]]) -> None:
+    async def _live(self, raw: Json, give: Callable[[IncomingMessage], Awaitable[object]]) -> None:
         await self._hand_over(raw, self._places.of_live, give)
 
     async def _hand_over(
         self,
         raw: Json,
         find: Callable[[Json], Awaitable[Place]],
-        give: Callable[[IncomingMessage], Awaitable[None]],
+        give: Callable[[IncomingMessage], Awaitable[object]],
     ) -> None:
         async def find_and_give() -> None:
             try:

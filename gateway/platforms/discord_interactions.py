@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from gateway.chat import CommandSpec, Dialog, Tap
+from gateway.chat import CommandSpec, Dialog, IncomingMessage, Tap
 from gateway.errors import GatewayError, PlatformBusy, TryLater
 from gateway.platforms import discord_api, discord_commands, discord_updates, discord_views
 from gateway.platforms.discord_api import DiscordApi
@@ -70,9 +70,27 @@ class Interactions:
             # everybody there can then be answered in the chat.
             open_again = not await heard and not private
             told = discord_commands.message(self._commands, raw, "") if open_again else message
-            await until_kept(lambda: self._receiver.message(told))
+            if not await self._is_answered(told) and await heard:
+                await self._withdraw(raw)
 
         self._lines.put(str(raw["channel_id"]), give)
+
+    async def _is_answered(self, command: IncomingMessage) -> bool:
+        answered = False
+
+        async def give() -> None:
+            nonlocal answered
+            answered = await self._receiver.message(command)
+
+        await until_kept(give)
+        return answered
+
+    async def _withdraw(self, raw: Json) -> None:
+        """Nothing is said to it: "… is thinking" would stand there for a quarter of an hour."""
+        try:
+            await self._api.withdraw(raw)
+        except GatewayError as error:
+            log.info("discord.not_withdrawn", extra={"error": type(error).__name__})
 
     async def _press(self, raw: Json) -> None:
         tap = discord_views.tap(raw)

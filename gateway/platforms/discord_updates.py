@@ -26,6 +26,7 @@ _THREADS = (10, 11, 12)
 _VOICE_MESSAGE = 1 << 13
 _DISCORD_EPOCH_MS = 1_420_070_400_000
 _MENTION = re.compile(r"<@!?(?P<id>\d+)>")
+_UNIQUE_NAME = re.compile(r"[a-z0-9_.]{2,32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +125,16 @@ def _pieces(message: Json, me: Me) -> tuple[Piece, ...]:
 
 
 def _own_words(message: Json, me: Me) -> str:
-    """Without our name in front, and with the names of others instead of their numbers."""
+    """Without our name in front, and with the names of others instead of their numbers.
+
+    The unique ones, which cannot be sentences: what others chose to be called would be words that nobody here said.
+    """
     words = text.clean(str(message.get("content") or ""))
     call = re.match(rf"\s*<@!?{me.id}>[\s,:]*", words)
     words = words[call.end() :] if call else words
-    names = {str(one["id"]): speaker(one, one.get("member")) for one in message.get("mentions", ())}
-    return _MENTION.sub(lambda found: f"@{names[found['id']]}" if names.get(found["id"]) else found[0], words)
+    names = {str(one["id"]): str(one.get("username") or "") for one in message.get("mentions", ())}
+    names = {number: name for number, name in names.items() if _UNIQUE_NAME.fullmatch(name)} | {me.id: me.username}
+    return _MENTION.sub(lambda found: f"@{names[found['id']]}" if found["id"] in names else found[0], words)
 
 
 def _quoted(message: Json) -> list[Piece]:

@@ -2,7 +2,8 @@
 
 `Schedule` and `Pauses` are arithmetic: they are told the time and say who may go, or how long nobody can.
 `Gates` lets callers wait for that. Every bound is a sliding window, "so many in any so many seconds", because
-that is how a platform counts: a bucket that refills lets twice as many through in its worst minute.
+that is how a platform counts: a bucket that refills lets twice as many through in its worst minute. While more wait
+than the bot's bound lets through, a `Pace` spreads its places over the window.
 """
 
 import asyncio
@@ -13,6 +14,10 @@ from typing import Protocol
 
 FIRST_SWEEP = 64
 """How many chats are remembered before the idle ones are looked for."""
+CROWDED_SECONDS = 10.0
+"""How long it counts as crowded after somebody had to wait for the bot's bound."""
+IN_A_BUNCH = 6
+"""So many places may be taken late and then together: the loop that gives them out has other things to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,30 @@ class Meter:
         return self._times[-1] if self._times else None
 
 
+class Pace:
+    """Spreads the places of a bound over its window while it is crowded. Pure.
+
+    The window alone gives all its places away where it begins, in a flood window after window: a quiet chat that
+    comes a moment later would wait for the whole of it.
+    """
+
+    def __init__(self, limits: tuple[Limit, ...]) -> None:
+        self._between = max((limit.seconds / limit.most for limit in limits), default=0.0)
+        self._due = 0.0
+        self._crowded_until = 0.0
+
+    def crowd(self, now: float) -> None:
+        """Somebody has to wait for a place."""
+        self._crowded_until = now + CROWDED_SECONDS
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next place; 0 or less when it is now."""
+        return self._due - IN_A_BUNCH * self._between - now if now < self._crowded_until else 0.0
+
+    def count(self, now: float) -> None:
+        self._due = max(self._due, now) + self._between
+
+
 @dataclass(eq=False)
 class Place:
     """A place in the queue of one chat."""
@@ -88,6 +117,7 @@ class Schedule:
     def __init__(self, rates: Rates) -> None:
         self._rates = rates
         self._bot = Meter(rates.bot)
+        self._pace = Pace(rates.bot)
         self._chats: dict[str, Meter] = {}
         self._waiting: dict[str, deque[Place]] = {}
         self._sweep_at = FIRST_SWEEP
@@ -106,7 +136,9 @@ class Schedule:
         """Who may go now (and has gone, with this), how long nobody can, or None: nobody waits."""
         if not self._waiting:
             return None
-        if (wait := self._bot.wait(now)) > 0:
+        if self._bot.wait(now) > 0:
+            self._pace.crowd(now)
+        if (wait := self._bot_wait(now)) > 0:
             return wait
         waits = {key: self._chat_wait(key, now) for key in self._waiting}
         ready = [key for key, wait in waits.items() if wait <= 0]
@@ -123,15 +155,19 @@ class Schedule:
 
         Others may be waiting for their own chats: those whom the bot's bound lets go have gone already.
         """
-        return key not in self._waiting and self._bot.wait(now) <= 0 and self._chat_wait(key, now) <= 0
+        return key not in self._waiting and self._bot_wait(now) <= 0 and self._chat_wait(key, now) <= 0
 
     def count_beside(self, now: float) -> None:
         """Something went that counts for the bot, in no chat."""
         self._bot.count(now)
+        self._pace.count(now)
 
     def __len__(self) -> int:
         """How many chats are remembered."""
         return len(self._chats)
+
+    def _bot_wait(self, now: float) -> float:
+        return max(self._bot.wait(now), self._pace.wait(now))
 
     def _chat_wait(self, key: str, now: float) -> float:
         meter = self._chats.get(key)
@@ -149,7 +185,7 @@ class Schedule:
         return (since - self._rates.longest_seconds if last is None else last, since)
 
     def _count(self, key: str, now: float) -> None:
-        self._bot.count(now)
+        self.count_beside(now)
         limits = self._limits(key)
         if limits:
             self._chats.setdefault(key, Meter(limits)).count(now)

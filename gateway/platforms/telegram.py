@@ -133,6 +133,18 @@ class TelegramPlatform:
             # What is to be said waits until the operator has put the token right.
             raise PlatformBusy(self._token_refused(), after=WAIT_FOR_TOKEN_SECONDS, everywhere=True) from None
 
+    async def delete(self, chat: Chat, message_ids: Sequence[str]) -> Sequence[str]:
+        """See ports.Platform. One call each: a call for several does not say which of them it left."""
+        gone: list[str] = []
+        try:
+            for id in message_ids:
+                async with self._turn(chat.id):
+                    if await self._api.delete(chat.id, id):
+                        gone.append(id)
+        except TokenRefused:
+            raise PlatformBusy(self._token_refused(), after=WAIT_FOR_TOKEN_SECONDS, everywhere=True) from None
+        return gone
+
     async def _show_without_formats_if_refused(self, message: OutgoingMessage, rendered: Rendered) -> str:
         try:
             return await self._show(message, rendered)
@@ -142,6 +154,8 @@ class TelegramPlatform:
 
     async def _show(self, message: OutgoingMessage, rendered: Rendered) -> str:
         async with self._turn(message.chat.id):
+            if message.file is not None:
+                return await self._api.send_file(message, rendered, message.file)
             if not message.edits:
                 return await self._api.send(message, rendered)
             await self._api.edit(message, rendered)

@@ -26,7 +26,7 @@ from telegram import (
 from telegram.error import NetworkError, TelegramError
 from telegram.request import HTTPXRequest
 
-from gateway.chat import Button, OutgoingMessage
+from gateway.chat import Attachment, Button, OutgoingMessage
 from gateway.errors import PlatformBusy
 from gateway.platforms import telegram_errors
 from gateway.platforms.telegram_markup import Entity, Rendered
@@ -137,6 +137,21 @@ class TelegramApi:
             log.warning("telegram.topic_passed_over", extra={"chat": message.chat.key})
         return str(sent.message_id)
 
+    async def send_file(self, message: OutgoingMessage, rendered: Rendered, file: Attachment) -> str:
+        sent = await self._call(
+            self._bot.send_document(
+                chat_id=int(message.chat.id),
+                document=file.content,
+                filename=file.name,
+                caption=rendered.text,
+                caption_entities=_entities(rendered.entities),
+                message_thread_id=_thread(message.chat.thread),
+                disable_notification=message.silent or None,
+                disable_content_type_detection=True,
+            )
+        )
+        return str(sent.message_id)
+
     async def edit(self, message: OutgoingMessage, rendered: Rendered) -> None:
         """Without buttons in `message`, the ones that are there go."""
         await self._call(
@@ -149,6 +164,16 @@ class TelegramApi:
                 link_preview_options=LinkPreviewOptions(is_disabled=True),
             )
         )
+
+    async def delete(self, chat: str, message: str) -> bool:
+        """Whether the message is not there any more; False where Telegram leaves it (after 48 hours, others')."""
+        try:
+            await self._call(self._bot.delete_message(int(chat), int(message)))
+        except telegram_errors.MessageGone:
+            return True
+        except telegram_errors.NotDeletable:
+            return False
+        return True
 
     async def acknowledge(self, tap: str, toast: str) -> None:
         await self._call(self._bot.answer_callback_query(tap, text=toast[:200] or None))

@@ -40,6 +40,10 @@ class MessageGone(GatewayError):
     """The message to change was deleted, or may not be changed any more."""
 
 
+class NotDeletable(GatewayError):
+    """The message stays: it is too old, or somebody else's."""
+
+
 class Flood(TelegramError):
     """Too many calls; Telegram says how long to wait."""
 
@@ -61,7 +65,13 @@ def retry_after(payload: bytes) -> float:
 
 
 _SAYS_NOT_MODIFIED = ("message is not modified",)
-_SAYS_MESSAGE_GONE = ("message to edit not found", "message can't be edited", "message_id_invalid")
+_SAYS_NOT_DELETABLE = ("message can't be deleted", "message_delete_forbidden")
+_SAYS_MESSAGE_GONE = (
+    "message to delete not found",
+    "message to edit not found",
+    "message can't be edited",
+    "message_id_invalid",
+)
 _SAYS_BAD_ENTITIES = ("entit", "can't parse")
 _SAYS_CHAT_GONE = (
     "chat not found",
@@ -121,6 +131,8 @@ def _may_have_arrived(error: TelegramError) -> bool:
 def _translated_bad_request(problem: str) -> GatewayError:
     if _any_in(_SAYS_NOT_MODIFIED, problem):
         return NotModified("the message already looks like that")
+    if _any_in(_SAYS_NOT_DELETABLE, problem):
+        return NotDeletable("the message is too old to be deleted, or somebody else's")
     if _any_in(_SAYS_MESSAGE_GONE, problem):
         return MessageGone("the message is gone or may not be changed")
     if _any_in(_SAYS_CHAT_GONE, problem):

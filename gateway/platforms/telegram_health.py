@@ -28,6 +28,8 @@ class Health:
     patience: timedelta
     state: str = "starting"
     last_poll_at: datetime | None = None
+    caught_up: bool = False
+    """Whether nothing more waits at Telegram, as far as the last answer of it tells."""
     _last_trouble: dict[str, datetime] = field(default_factory=dict)
     _relapses: int = 0
     """How often trouble came back within the calm time."""
@@ -37,7 +39,7 @@ class Health:
         """For `status`."""
         stale = self.last_poll_at is not None and self.clock.now() - self.last_poll_at > self.patience
         degraded = self.state == "ok" and (stale or (self._relapses >= 3 and not self._is_calm()))
-        return PlatformHealth("degraded" if degraded else self.state, self.last_poll_at)
+        return PlatformHealth("degraded" if degraded else self.state, self.last_poll_at, caught_up=self.caught_up)
 
     def connected(self) -> None:
         self.state = "ok"
@@ -59,6 +61,7 @@ class Health:
         self._last_trouble[event] = now
         self._relapses += self.state == "ok"
         self.state = state
+        self.caught_up = False
         if before is None or now - before > CALM:
             self._was_reported = True
             level = logging.ERROR if event in FOR_THE_OPERATOR else logging.WARNING

@@ -22,6 +22,8 @@ from gateway.platforms.telegram_pieces import Me
 from gateway.ports import Clock
 
 FORGET_OFFSET_AFTER = timedelta(days=1)
+MOST_AT_ONCE = 100
+"""So many updates Telegram gives at once; then more may wait."""
 
 
 class Polling:
@@ -77,6 +79,7 @@ class Polling:
         self.health.polled()
         self._forget_old_offset(bool(updates))
         await self._hand_over(handing, updates)
+        self.health.caught_up = len(updates) < MOST_AT_ONCE
         self._backoff.reset()
 
     async def _hand_over(self, handing: Handing, updates: Sequence[Any]) -> None:

@@ -78,6 +78,7 @@ class Webhook:
         server = _Server(_quiet(application))
         sockets = [self._listener] if self._listener is not None else []
         serving = asyncio.create_task(server.serve(sockets=sockets))
+        self.health.caught_up = True
         try:
             await self._stay_known(serving)
         finally:
@@ -100,6 +101,7 @@ class Webhook:
                     log.warning("telegram.webhook_was_changed")
                     await self._api.set_webhook(self._url, self._secret)
                 self.health.polled()
+                self.health.caught_up = True
             except TokenRefused as error:
                 self.health.trouble("telegram.token_refused", error, "refused")
             except GatewayError as error:
@@ -129,6 +131,7 @@ class Webhook:
                 self.health.trouble("telegram.not_kept", busy, "degraded")
                 return Response(status_code=503, headers={"Retry-After": str(max(1, round(busy.after)))})
         self.health.polled()
+        self.health.caught_up = True
         return Response(status_code=200)
 
 

@@ -11,7 +11,7 @@ import shutil
 import signal
 import sys
 import textwrap
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
 NAME = "terminal"
-PROMPT = "you> "
 SIGN = "…"
 LEAVING = ("/exit", "/quit", "exit", "quit")
 """What people type to leave, beside Ctrl-D."""
@@ -82,16 +81,29 @@ class TerminalPlatform:
             await self._read_lines(receiver)
 
     async def send(self, message: OutgoingMessage) -> str:
-        text = _ESCAPE.sub(r"\1", message.text) if message.escaped else message.text
+        text = _ESCAPE.sub(r"\1", message.text) if message.escaped else self._readable(message.text)
         text = _CONTROLS.sub("�", text.replace("\r\n", "\n"))
         if self._prompts is not None:
             text = self._take_sign_away() + _wrapped(text, shutil.get_terminal_size().columns)
         print(text, file=sys.stderr if message.aside else sys.stdout, flush=True)
         message_id = message.edits or secrets.token_hex(6)
         buttons = {button.data.partition(":")[0]: button for row in message.buttons for button in row}
-        if self._prompts is not None and buttons and (not message.edits or "approve" in buttons):
+        asks = not message.edits or {"approve", "forget_all"} & buttons.keys()
+        if self._prompts is not None and buttons and asks:
             self._questions.append(Question(message_id, buttons))
         return message_id
+
+    def _readable(self, markdown: str) -> str:
+        """An answer as a person reads it; whoever reads it from a pipe gets it as it was written."""
+        if self._prompts is None:
+            return markdown
+        from gateway.platforms import terminal_text  # late, like prompt_toolkit
+
+        return terminal_text.plain(markdown)
+
+    async def delete(self, chat: Chat, message_ids: Sequence[str]) -> Sequence[str]:
+        """What was printed stays where it was printed."""
+        return ()
 
     async def typing(self, chat: Chat) -> None:
         """A sign that somebody thinks, in a terminal that a person looks at; the answer takes its place."""
@@ -124,13 +136,13 @@ class TerminalPlatform:
         history = FileHistory(str(self.history)) if self.history else None
         self._prompts = PromptSession(history=history)
         with patch_stdout(raw=True):
-            line = await self._ask(self._prompts, PROMPT)
+            line = await self._ask(self._prompts, words.text("terminal.you", self.language))
             while line is not None and line.strip().lower() not in LEAVING:
                 words_instead = ""
                 if line.strip():
                     await self._hand_over(receiver, line)
                     words_instead = await self._ask_questions(receiver)
-                line = words_instead or await self._ask(self._prompts, PROMPT)
+                line = words_instead or await self._ask(self._prompts, words.text("terminal.you", self.language))
 
     async def _ask_questions(self, receiver: Receiver) -> str:
         """Ask about the cards just shown. Words that are no answer mean later, and are what to go on with."""

@@ -125,7 +125,7 @@ def listen(words: str) -> dict[int, list[tuple[int, int]]]:
     padded = words + "  "
     hits: dict[int, list[tuple[int, int]]] = {}
     index = _index()
-    for match in _PLACES.finditer(words):
+    for match in _places().finditer(words):
         place = match.start()
         if (start := padded[place]) < _FIRST_UNSPACED:
             known = index.get(padded[place : place + 3], ())
@@ -145,7 +145,12 @@ def _asked() -> tuple[tuple[Rule, int, tuple[int, ...]], ...]:
 
 _UNSPACED = "\u0600-\u06ff\u0900-\u0dff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _FIRST_UNSPACED = "\u0600"
-_PLACES = re.compile(rf"(?<!\w)\w|[{_UNSPACED}]|(?<=[{_UNSPACED}])\w")
+
+
+@functools.cache  # like the index
+def _places() -> re.Pattern[str]:
+    """Where a word may begin."""
+    return re.compile(rf"(?<!\w)\w|[{_UNSPACED}]|(?<=[{_UNSPACED}])\w")
 
 
 @functools.cache  # built when the first text is scanned: most commands scan none

@@ -6,7 +6,6 @@ What `/skills approval on` persisted goes before the settings (`skills.write_app
 from datetime import datetime
 
 from gateway.chat import Person
-from gateway.records import Choice
 from gateway.settings import Settings
 from gateway.store import choices
 from gateway.store.transaction import Reader, Transaction
@@ -16,10 +15,9 @@ KEY = "skills.write_approval"
 
 def asks_first(rd: Reader, settings: Settings, space: int) -> bool:
     """True when a skill's change that the model or a review proposes for this space is staged."""
-    chosen = choices.get(rd, space, KEY)
-    return settings.skills.write_approval if chosen is None else chosen == "on"
+    return choices.is_on(rd, space, KEY, otherwise=settings.skills.write_approval)
 
 
 def choose(tx: Transaction, space: int, *, asks: bool, by: Person, at: datetime) -> None:
     """Persist the choice for a space, with who made it and when."""
-    choices.set(tx, Choice(space, KEY, "on" if asks else "off", by.key, at))
+    choices.switch(tx, space, KEY, on=asks, by=by.key, at=at)

@@ -136,7 +136,7 @@ def _begins_again(body: str) -> bool:
 # -- one like it -------------------------------------------------------------------------------------------
 
 _ALIKE = 0.6
-_TOKEN = re.compile(r"[a-z0-9]{3,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+_TOKEN = r"[a-z0-9]{3,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 
 
 def like(name: str, description: str, others: Sequence[Skill]) -> str:
@@ -155,7 +155,7 @@ def _share(one: frozenset[str], other: frozenset[str]) -> float:
 
 def _tokens(text: str) -> frozenset[str]:
     """Words, without a plural's s; of scripts without blanks every two signs."""
-    found = _TOKEN.findall(text.lower())
+    found = re.findall(_TOKEN, text.lower())
     words = {word.rstrip("s") for word in found if word.isascii()}
     return frozenset(words | {run[at : at + 2] for run in found if not run.isascii() for at in range(len(run))})
 

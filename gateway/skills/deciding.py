@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 from gateway.decisions import Decision, DecisionEnding, as_it_stands
 from gateway.errors import AlreadyDecided, NotFound, Refused
-from gateway.records import Action, Operation, Space, Status, Write
-from gateway.skills import changes, proposals, undoing
+from gateway.records import FORGOTTEN, Action, Operation, Space, Status, Write
+from gateway.skills import changes, names, proposals, undoing
 from gateway.skills.changes import Cannot, Changed, Ground
 from gateway.skills.files import SkillFiles
-from gateway.store import people, writes
+from gateway.store import people, verdicts, writes
 from gateway.store import undoing as undone
+from gateway.store.writerows import UNREADABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +43,15 @@ class SkillDecisions:
         """A person's no."""
         write, _ = self._write_and_space(id)
         now = self.files.clock.now()
-        with self.files.shelf.db.write() as tx:
-            rejected = writes.reject(tx, id, by=by, at=now, through=through)
-            if rejected:
-                self.files.cards.update(tx, write, "rejected", now)
-        write = self._get(id)
-        return Decision(DecisionEnding.REJECTED, write) if rejected else as_it_stands(write, through)
+        return verdicts.reject(self.files.shelf.db, self.files.cards.update, write, by=by, at=now, through=through)
 
     def edit(self, id: int, text: str, by: str) -> Decision:
         """Another text for a staged write, which stays staged. Raises Refused for a text that may not be."""
-        write, space = self._write_and_space(id)
+        _, space = self._write_and_space(id)
         with self.files.locked(space):
+            write = self._get(id)
+            if write.status is not Status.STAGED:
+                return as_it_stands(write, None)
             operation, flags = self._edited(space, write, text)
             now = self.files.clock.now()
             with self.files.shelf.db.write() as tx:
@@ -72,16 +71,23 @@ class SkillDecisions:
             write = self._get(id)
             if write.status is Status.UNDONE and through is not None and write.undone_in == through:
                 return write
+            if write.reason == FORGOTTEN:
+                raise Refused("undo.forgotten", id=id)
             if write.status is not Status.APPLIED:
                 key = "undo.already" if write.status is Status.UNDONE else "undo.not_applied"
                 raise AlreadyDecided(key, id=id)
+            if not _is_inside(write):
+                raise Refused(UNREADABLE)
             way = self.files.way_back(space, write)
             if isinstance(way, undoing.Conflict):
                 raise Refused(way.reason)
             if not isinstance(way, undoing.FromArchive | undoing.Already):
                 self.files.refuse_unwritable(space, write.skill, write.operations[0])
             with self.files.shelf.db.write() as tx:
-                undone.begin(tx, id, by=by, at=self.files.clock.now(), through=through)
+                self.files.notice_hand_edit(tx, space, write.skill, write.operations[0])
+                after_hash = changes.sha256(way.text) if isinstance(way, undoing.Text) else ""
+                now = self.files.clock.now()
+                undone.begin(tx, id, by=by, at=now, through=through, after_hash=after_hash)
             self.files.finish(space)
         write = self._get(id)
         if write.reason:
@@ -91,6 +97,8 @@ class SkillDecisions:
     # -- a yes -------------------------------------------------------------------------------------------
 
     def _approve(self, space: Space, write: Write, by: str, through: int | None) -> Decision:
+        if not _is_inside(write):
+            return self._fail(write, UNREADABLE, {}, by, through)
         ground = self.files.shelf.ground(space, write.skill, write.operations[0])
         match proposals.recheck(write, ground):
             case Cannot(key, values):
@@ -108,6 +116,7 @@ class SkillDecisions:
 
     def _commit(self, space: Space, write: Write, change: Changed, by: str, through: int | None) -> Decision:
         with self.files.shelf.db.write() as tx:
+            self.files.notice_hand_edit(tx, space, write.skill, write.operations[0])
             approved = writes.approve(
                 tx,
                 write.id,
@@ -120,30 +129,37 @@ class SkillDecisions:
                 before=proposals.kept(change.before),
                 after=change.after,
             )
+            if approved and self.files.held_back is not None:
+                self.files.held_back.lift(tx, space.id, write.operations)
         if approved:
             self.files.finish(space)
         return as_it_stands(self._get(write.id), through, ours=approved)
 
     def _redraw(self, write: Write, change: Changed) -> Decision:
-        now, reason = self.files.clock.now(), "reason.skill_redrawn"
-        before = proposals.kept(change.before)
-        with self.files.shelf.db.write() as tx:
-            if writes.redraw(tx, write.id, reason, {}, change.before_hash, before=before):
-                after = writes.get(tx, write.id)
-                self.files.cards.update(tx, after, f"redrawn-{after.redrawn}", now)
-        write = self._get(write.id)
-        if write.status is not Status.STAGED:
-            return as_it_stands(write, None)
-        return Decision(DecisionEnding.REDRAWN, write, reason, {})
+        return verdicts.redraw(
+            self.files.shelf.db,
+            self.files.cards.update,
+            write,
+            reason="reason.skill_redrawn",
+            values={},
+            base_hash=change.before_hash,
+            before=proposals.kept(change.before),
+            at=self.files.clock.now(),
+        )
 
     def _fail(
         self, write: Write, reason: str, values: Mapping[str, object], by: str, through: int | None
     ) -> Decision:
-        now = self.files.clock.now()
-        with self.files.shelf.db.write() as tx:
-            if writes.failed(tx, write.id, reason, values, now, frm=(Status.STAGED,), by=by, through=through):
-                self.files.cards.update(tx, write, "failed", now)
-        return as_it_stands(self._get(write.id), None, ours=True)
+        return verdicts.fail(
+            self.files.shelf.db,
+            self.files.cards.update,
+            write,
+            reason=reason,
+            values=values,
+            by=by,
+            at=self.files.clock.now(),
+            through=through,
+        )
 
     def _edited(self, space: Space, write: Write, text: str) -> tuple[Operation, tuple[str, ...]]:
         """The operation with another text, and its flags: those of the scan anew, those of the evidence kept."""
@@ -179,6 +195,12 @@ def _skill_write(write: Write) -> Write:
     if write.kind != "skill":
         raise NotFound("write.unknown", id=write.id)
     return write
+
+
+def _is_inside(write: Write) -> bool:
+    """Whether a row names a skill and a file of it, and no place beyond: a row may come from anywhere."""
+    path = write.operations[0].path
+    return names.is_name(write.skill) and not (path and names.why_no_path(path))
 
 
 def _nothing(ground: Ground) -> Changed:

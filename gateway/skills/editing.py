@@ -15,16 +15,16 @@ from gateway.decisions import Decision
 from gateway.errors import NotFound, Refused
 from gateway.home import Home
 from gateway.ports import Clock
-from gateway.records import SKILL, Action, Evidence, NewWrite, Operation, Origin, Space, Status, Write
+from gateway.records import HELD, SKILL, Action, Evidence, NewWrite, Operation, Origin, Space, Status, Write
 from gateway.settings import Settings
 from gateway.skills import changes, names, proposals, review, tool
 from gateway.skills.catalog import Skill
 from gateway.skills.changes import Changed, Ground
 from gateway.skills.deciding import SkillDecisions
-from gateway.skills.files import UNWRITABLE, Cards, SkillFiles, without_path
+from gateway.skills.files import UNWRITABLE, Cards, Found, HeldBack, SkillFiles, without_path
 from gateway.skills.proposals import Judgement, SkillOutcome, SkillProposal
 from gateway.skills.shelf import Shelf, Whole
-from gateway.store import people, skillfolders, textfile, undoing, writes
+from gateway.store import forgets, people, skillfolders, textfile, undoing, writes
 from gateway.store.db import Database
 from gateway.store.transaction import Reader, Transaction
 
@@ -34,13 +34,21 @@ log = logging.getLogger(__name__)
 class Skills:
     """The skills of all spaces of one home. `cards` is the module `gateway.memory.cards`."""
 
-    def __init__(self, db: Database, home: Home, clock: Clock, settings: Settings, cards: Cards) -> None:
+    def __init__(
+        self,
+        db: Database,
+        home: Home,
+        clock: Clock,
+        settings: Settings,
+        cards: Cards,
+        held_back: HeldBack | None = None,
+    ) -> None:
         self._db = db
         self._clock = clock
         self._settings = settings
         self._cards = cards
         self._shelf = Shelf(db, home)
-        self._files = SkillFiles(self._shelf, clock, settings, cards)
+        self._files = SkillFiles(self._shelf, clock, settings, cards, held_back)
         self._decisions = SkillDecisions(self._files)
 
     # -- looking -----------------------------------------------------------------------------------------
@@ -63,6 +71,10 @@ class Skills:
     def view(self, space: Space, asked: tool.View) -> str:
         """The result of a tool call that reads, as JSON text."""
         return self._shelf.view(space, asked)
+
+    def ground(self, space: Space, proposal: SkillProposal) -> Ground:
+        """What a proposal meets now."""
+        return self._shelf.ground(space, proposal.name, proposal.operation)
 
     def draft(self, ground: review.SkillGround) -> review.Draft:
         """The draft on which a review's calls of the skill tool are tried."""
@@ -88,6 +100,8 @@ class Skills:
             row = writes.by_dedupe(tx, proposal.dedupe)
             judgement, ground = None, None
             if row is None:
+                if proposal.epoch is not None:
+                    forgets.refuse_overtaken(tx, proposal.space.id, proposal.epoch)
                 ground = self._shelf.ground(proposal.space, proposal.name, proposal.operation)
                 judgement, row = self._bear(tx, proposal, ground)
                 staged = [row] if row is not None and row.status is Status.STAGED else []
@@ -123,21 +137,38 @@ class Skills:
             self._cards.ask(tx, self._settings, staged, first.card_chat, self._clock.now(), first.reply_to)
         return rows
 
+    def notice_hand_edits(self, space: Space) -> bool:
+        """Record now what was edited by hand in the skills of a space, without waiting long. False: not now."""
+        return self._files.notice_hand_edits(space)
+
     def finish(self, space: Space) -> int:
         """Carry out what was approved in a space whose lock the caller holds. Returns how many writes ended."""
         return self._files.finish(space)
 
     def _bear(self, tx: Transaction, proposal: SkillProposal, ground: Ground) -> tuple[Judgement, Write | None]:
         judgement = proposals.judge(proposal, ground)
+        found = self._forgotten(tx, proposal, judgement)
+        if found is not None:
+            judgement = _held(judgement)
         new = self._row(proposal, judgement)
         if new is None:
             return judgement, None
+        if self._files.held_back is not None:
+            new = self._files.held_back.marked(new, found)
         if new.status is Status.STAGED and (twin := writes.waiting_twin(tx, new)):
             return judgement, twin
         if new.status is Status.APPROVED:
             new = self._if_writable(proposal, new)
+            self._files.notice_hand_edit(tx, proposal.space, proposal.name, proposal.operation)
         write, _ = writes.born(tx, new)
         return judgement, write
+
+    def _forgotten(self, rd: Reader, proposal: SkillProposal, judgement: Judgement) -> Found | None:
+        """What was forgotten before and would come back with this change."""
+        change = judgement.changed
+        if change is None or self._files.held_back is None:
+            return None
+        return self._files.held_back.held(rd, proposal.space.id, (proposal.operation,), (change.before,))
 
     def _if_writable(self, proposal: SkillProposal, new: NewWrite) -> NewWrite:
         """The row, failed already where the disk would refuse it: that is said, and stops nothing else."""
@@ -262,6 +293,17 @@ class Skills:
             return finished
 
 
+def _held(judgement: Judgement) -> Judgement:
+    """It waits for a person who says whether to keep it now."""
+    match judgement.decision:
+        case policy.Apply():
+            return replace(judgement, decision=policy.Stage((HELD,)))
+        case policy.Stage(flags):
+            return replace(judgement, decision=policy.Stage((*flags, HELD)))
+        case _:
+            return judgement
+
+
 def _unborn(proposal: SkillProposal, judgement: Judgement, change: Changed, now: datetime) -> NewWrite:
     """A row that is staged unless somebody says otherwise; without any words where these must not be kept."""
     operation = proposals.without_text(proposal.operation) if judgement.wordless else proposal.operation
@@ -274,7 +316,8 @@ def _unborn(proposal: SkillProposal, judgement: Judgement, change: Changed, now:
         evidence=judgement.evidence,
         status=Status.STAGED,
         dedupe=proposal.dedupe,
-        created_at=now,
+        created_at=proposal.learnt_at or now,
+        decided_at=now,
         message=proposal.message,
         session=proposal.session,
         review_turn=proposal.review_turn,

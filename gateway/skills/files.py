@@ -8,7 +8,7 @@ The lock is that of the space, which guards its memory as well.
 
 import contextlib
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,11 +16,11 @@ from typing import Protocol
 
 from gateway import failpoints
 from gateway.chat import Chat
-from gateway.errors import NotFound
+from gateway.errors import NotFound, StoreBusy
 from gateway.ports import Clock
-from gateway.records import Action, Operation, Space, Write
+from gateway.records import Action, NewWrite, Operation, Space, Write
 from gateway.settings import Settings
-from gateway.skills import names, undoing
+from gateway.skills import byhand, names, undoing
 from gateway.skills.changes import ABSENT, sha256
 from gateway.skills.shelf import Shelf
 from gateway.store import messages, sessions, skillfolders, textfile, writes
@@ -30,6 +30,7 @@ from gateway.store.transaction import Reader, Transaction
 log = logging.getLogger(__name__)
 
 LOCK_SECONDS = 10.0
+NOTICE_SECONDS = 0.05
 UNWRITABLE = "reason.skill_unwritable"
 
 
@@ -52,6 +53,27 @@ class Cards(Protocol):
 
     def say_failed(self, tx: Transaction, write: Write, chat: Chat, at: datetime) -> None: ...
 
+    def say_overtaken(self, tx: Transaction, settings: Settings, write: Write, at: datetime) -> None: ...
+
+
+class Found(Protocol):
+    """What was forgotten and would come back."""
+
+    @property
+    def at(self) -> datetime: ...
+
+
+class HeldBack(Protocol):
+    """What skills ask of `memory.heldback`, a room above this one, too: has this been forgotten before?"""
+
+    def held(
+        self, rd: Reader, space: int, operations: Sequence[Operation], before: Iterable[str] = ()
+    ) -> Found | None: ...
+
+    def marked(self, new: NewWrite, found: Found | None) -> NewWrite: ...
+
+    def lift(self, tx: Transaction, space: int, operations: Sequence[Operation]) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class SkillFiles:
@@ -61,14 +83,15 @@ class SkillFiles:
     clock: Clock
     settings: Settings
     cards: Cards
+    held_back: HeldBack | None = None
 
     @contextlib.contextmanager
-    def locked(self, space: Space) -> Iterator[int]:
+    def locked(self, space: Space, seconds: float = LOCK_SECONDS) -> Iterator[int]:
         """Be the only one who changes this space's files; what a crash left half done is finished first.
 
         Gives how many writes that were.
         """
-        with textfile.lock(self.shelf.home.space_lock(space.name), LOCK_SECONDS):
+        with textfile.lock(self.shelf.home.space_lock(space.name), seconds):
             yield self.finish(space)
 
     def finish(self, space: Space) -> int:
@@ -78,6 +101,24 @@ class SkillFiles:
             taken_back = [one for one in undone.due(rd, "skill") if one.space == space.id]
         ended = sum(self._finish(space, write) for write in approved)
         return ended + sum(self._put_back(space, write) for write in taken_back)
+
+    def notice_hand_edit(self, tx: Transaction, space: Space, name: str, operation: Operation) -> None:
+        """Record what somebody changed by hand in the file that is to be changed now, under the lock."""
+        path = None if operation.action is Action.DELETE else operation.path
+        byhand.notice(tx, self.shelf, space, self.clock.now(), name, path)
+
+    def notice_hand_edits(self, space: Space, wait_seconds: float = NOTICE_SECONDS) -> bool:
+        """Record what was edited by hand in a space; False where somebody holds its lock: later, then."""
+        now = self.clock.now()
+        with self.shelf.db.read() as rd:
+            if not byhand.news(rd, self.shelf, space, now):
+                return True
+        try:
+            with self.locked(space, wait_seconds), self.shelf.db.write() as tx:
+                byhand.notice(tx, self.shelf, space, now)
+        except StoreBusy:
+            return False
+        return True
 
     def refuse_unwritable(self, space: Space, name: str, operation: Operation) -> None:
         """Raise Unwritable now if this change would be refused by the disk: before it is decided.
@@ -158,8 +199,11 @@ class SkillFiles:
         except textfile.Unwritable:
             reason = "undo.unwritable"
         with self.shelf.db.write() as tx:
-            if undone.done(tx, write.id, reason) and not reason:
-                self.cards.update(tx, write, "undone", self.clock.now())
+            if undone.done(tx, write.id, reason):
+                if not reason:
+                    self.cards.update(tx, write, "undone", self.clock.now())
+                elif write.undone_in is None:  # a terminal's: no command will be done again and say it
+                    self.cards.say_overtaken(tx, self.settings, write, self.clock.now())
         log.info("skill.undone", extra={"write": write.id, "reason": reason})
         return True
 

@@ -5,6 +5,7 @@ Judged by a review on its draft, and by `editing` on the real files under their 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from gateway import policy, scan
 from gateway.chat import Chat
@@ -39,6 +40,12 @@ class SkillProposal:
     by: str = ""
     card_chat: Chat | None = None
     reply_to: str = ""
+    base: str = ""
+    """The SHA-256 of the file as whoever wants the change saw it; "" where it need not be the same."""
+    learnt_at: datetime | None = None
+    """When it was learnt, where that was before hikae knew of it (an import)."""
+    epoch: int | None = None
+    """What `store.forgets.epoch` was when it was thought; None where nobody thought about what was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,9 @@ def judge(proposal: SkillProposal, ground: Ground) -> Judgement:
     """What becomes of a proposal on this ground."""
     found = _found(proposal)
     change: changes.Change = Cannot(scan.SECRET)
-    if not scan.has_secret(proposal.name):  # a row would keep it
+    if proposal.base and proposal.base != ground.sha256:
+        change = Cannot("skill.meanwhile")
+    elif not scan.has_secret(proposal.name):  # a row would keep it
         change = changes.apply(proposal.name, proposal.operation, ground)
     if not isinstance(change, Changed):
         return Judgement(change, None, _without_secret(found.evidence, drop=False))

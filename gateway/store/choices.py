@@ -52,6 +52,17 @@ def get(rd: Reader, space: int, key: str) -> str | None:
     return None if row is None else str(row["value"])
 
 
+def is_on(rd: Reader, space: int, key: str, *, otherwise: bool) -> bool:
+    """Whether a switch is on: as it was chosen for this space, else `otherwise`."""
+    chosen = get(rd, space, key)
+    return otherwise if chosen is None else chosen == "on"
+
+
+def switch(tx: Transaction, space: int, key: str, *, on: bool, by: str, at: datetime) -> None:
+    """Keep how a switch was set."""
+    set(tx, Choice(space, key, "on" if on else "off", by, at))
+
+
 def all(rd: Reader, space: int | None) -> list[Choice]:
     """The choices of one space or (None) of all, by key."""
     rows = rd.rows(

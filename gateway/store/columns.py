@@ -17,6 +17,7 @@ _WITH_WORDS = {
     "prompts": {"sessions": "system_prompt tools", "former_prompts": "system_prompt tools"},
     "requests": {"forgets": "passage"},
     "search_index": {"message_words": "text", "session_words": "text", "searched_sessions": "words"},
+    "summaries": {"summaries": "text"},
     "titles": {"sessions": "title"},
 }
 
@@ -25,24 +26,30 @@ _WITHOUT_WORDS = {
     "chats": "platform id person language server last_at refused_at moved_to",
     "choices": "key value by at",
     "chunks": "platform_id delivered_at",
+    "compressions": "session flushed_at",
     "forget_steps": "layer done_at",
-    "forgets": "by status requested_at done_at",
+    "forgets": "by status requested_at done_at kind rows left_out left_files begun_by begun_at expires_at verified",
     "former_prompts": "session",
     "known_files": "target sha256 at",
+    "imported_sessions": "mark session at",
     "messages": "platform chat thread person role at session tool_call_id tool_name platform_id done done_at "
     "album via",
     "outbox": "dedupe kind platform chat thread token session values reply_to status due_at created_at "
     "delivered_at via postponed_at",
-    "pairings": "code platform id chat language created_at expires_at decided_at",
+    "pairings": "code platform id chat language created_at expires_at decided_at ignored_at",
     "pauses": "scope since until",
-    "people": "platform id role since greeted_at wrong_since",
+    "people": "platform id role since greeted_at wrong_since revoked_at",
     "reviews": "session status cause claim lease_until retry_at reason created_at ended_at",
     "searched_sessions": "session",
-    "sessions": "id platform chat thread member opened_at ended_at end_reason frozen_at last_at model",
+    "sessions": "id platform chat thread member opened_at ended_at end_reason frozen_at last_at model said_at "
+    "title_by forgotten_at",
     "spaces": "name kind whose created_at closed_at",
+    "summaries": "session created_at",
     "tidies": "id target status cause platform chat thread content claim lease_until retry_at reason created_at "
     "ended_at",
-    "tombstones": "mark",
+    "tombstone_filters": "bits",
+    "tombstone_keys": "key",
+    "tombstones": "kind mark at",
     "usage": "at task session model job",
     "writes": "dedupe kind origin evidence_by flags status reason reason_values session base_hash "
     "before_hash after_hash created_at expires_at decided_by decided_at applied_at undone_by undone_at "

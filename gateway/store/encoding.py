@@ -11,6 +11,9 @@ from datetime import UTC, datetime
 from gateway.chat import How, Piece
 from gateway.records import Action, Operation, ToolCall
 
+_EMPTY = "[]"
+"""What most messages have of pieces and of tool calls: it needs no reading."""
+
 
 def time_text(at: datetime) -> str:
     """UTC with microseconds, always of one length: text order is time order."""
@@ -47,6 +50,8 @@ def pieces_text(pieces: Sequence[Piece]) -> str:
 
 
 def pieces_of(text: str) -> tuple[Piece, ...]:
+    if text == _EMPTY:
+        return ()
     return tuple(Piece(How(item["how"]), item["by"], item["text"]) for item in json.loads(text))
 
 
@@ -55,6 +60,8 @@ def tool_calls_text(calls: Sequence[ToolCall]) -> str:
 
 
 def tool_calls_of(text: str) -> tuple[ToolCall, ...]:
+    if text == _EMPTY:
+        return ()
     return tuple(ToolCall(item["id"], item["name"], item["arguments"]) for item in json.loads(text))
 
 

@@ -38,4 +38,4 @@ def _tighten(path: Path, mode: int) -> None:
     with contextlib.suppress(FileNotFoundError, PermissionError):
         now = path.lstat().st_mode
         if not stat.S_ISLNK(now) and now & 0o077:
-            path.chmod(mode)
+            path.chmod(mode | 0o100 if stat.S_ISDIR(now) else mode)

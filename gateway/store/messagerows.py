@@ -103,4 +103,5 @@ def message_of(row: sqlite3.Row) -> Message:
         part_of=row["part_of"],
         answers=row["answers"],
         done=Done(row["done"]) if row["done"] else None,
+        erased=bool(row["erased"]),
     )

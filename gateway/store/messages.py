@@ -5,14 +5,15 @@ that a space is a range of ids. What the model saw of a message, where it differ
 beside it. Searching is `search`; the rows enter its index here.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from itertools import takewhile
 
 from gateway.chat import Chat, Piece
 from gateway.errors import NotFound
-from gateway.records import Done, Message, Role
-from gateway.store import search_index
+from gateway.records import Done, Message, Role, Summary
+from gateway.store import incognito, search_index
 from gateway.store.encoding import clean, pieces_text, strings_text, time_text
 from gateway.store.messagerows import NewMessage as NewMessage
 from gateway.store.messagerows import columns_of, message_of, place_of
@@ -38,17 +39,28 @@ def keep(tx: Transaction, new: NewMessage) -> int | None:
         """,
         {"id": id, **columns_of(new)},
     )
-    if new.role in search_index.SEARCHED:
+    if new.role in search_index.SEARCHED and not _is_incognito(tx, new):
         search_index.index(tx, id)
     return id
 
 
+def _is_incognito(tx: Transaction, new: NewMessage) -> bool:
+    """Whether a message is, or will be, of an incognito session: nobody is to find it."""
+    return incognito.is_one(tx, new.session) if new.session else incognito.is_in_use(tx, new.chat)
+
+
 def get(rd: Reader, id: int) -> Message:
     """The message with this id. Raises NotFound."""
-    row = rd.row("SELECT * FROM messages WHERE id = ?", (id,))
-    if row is None:
+    message = find(rd, id)
+    if message is None:
         raise NotFound("message.unknown", id=id)
-    return message_of(row)
+    return message
+
+
+def find(rd: Reader, id: int) -> Message | None:
+    """The message with this id, if there is one: it may have been taken back."""
+    row = rd.row("SELECT * FROM messages WHERE id = ?", (id,))
+    return None if row is None else message_of(row)
 
 
 def of_platform(rd: Reader, chat: Chat, platform_id: str) -> Message | None:
@@ -65,18 +77,18 @@ def is_kept(rd: Reader, chat: Chat, platform_id: str) -> bool:
     return of_platform(rd, chat, platform_id) is not None
 
 
-def next_waiting(rd: Reader, chat: Chat, roles: Sequence[Role]) -> Message | None:
-    """The oldest message of a chat, in one of these roles, that is not done."""
+def next_waiting(rd: Reader, chat: Chat, roles: Sequence[Role], but: Collection[int] = ()) -> Message | None:
+    """The oldest message of a chat, in one of these roles, that is not done; `but` are left out."""
     row = rd.row(
         """
         SELECT * FROM messages
          WHERE platform = :platform AND chat = :chat AND thread = :thread
            AND done IS NULL AND role IN ('user', 'command', 'tap')
-           AND role IN (SELECT value FROM json_each(:roles))
+           AND role IN (SELECT value FROM json_each(:roles)) AND id NOT IN (SELECT value FROM json_each(:but))
          ORDER BY id
          LIMIT 1
         """,
-        {**place_of(chat), "roles": strings_text(roles)},
+        {**place_of(chat), "roles": strings_text(roles), "but": json.dumps(list(but))},
     )
     return None if row is None else message_of(row)
 
@@ -124,7 +136,10 @@ def begin(tx: Transaction, id: int, session: str, turn: int, generation: int, st
             "sent": None if sent is None else clean(sent),
         },
     )
-    search_index.joins(tx, id, session)
+    if incognito.is_one(tx, session):
+        search_index.unindex(tx, id)
+    else:
+        search_index.joins(tx, id, session)
 
 
 def finish(tx: Transaction, id: int, how: Done, at: datetime) -> bool:
@@ -149,6 +164,30 @@ def waiting_behind(rd: Reader, head: Message) -> list[Message]:
     )
     found = (message_of(row) for row in rows)
     return list(takewhile(lambda message: message.role is Role.USER, found))
+
+
+def goes_on_with(rd: Reader, message: Message, session: str, turn: int) -> bool:
+    """Whether this turn was ended unsaid by what the same person said next: one answer is to answer both."""
+    row = rd.row(
+        """
+        SELECT 1 FROM messages AS ended
+         WHERE session = :session AND turn = :turn AND role = 'user' AND done = 'stopped'
+           AND person = :person AND id < :id
+           AND NOT EXISTS (
+               SELECT 1 FROM messages AS command
+                WHERE command.id > ended.id AND command.id < :id AND command.role = 'command'
+                  AND command.platform = :platform AND command.chat = :chat AND command.thread = :thread)
+         LIMIT 1
+        """,
+        {
+            **place_of(message.chat),
+            "session": session,
+            "turn": turn,
+            "person": message.person,
+            "id": message.id,
+        },
+    )
+    return row is not None
 
 
 def newest_waiting_of(rd: Reader, chat: Chat, person: str) -> Message | None:
@@ -259,17 +298,33 @@ def erase_words(tx: Transaction, id: int) -> None:
     )
 
 
-def of_session(rd: Reader, session: str, *, up_to_turn: int | None = None) -> list[Message]:
+def of_session(rd: Reader, session: str, *, up_to_turn: int | None = None, from_turn: int = 0) -> list[Message]:
     """The transcript of a session, in order."""
     rows = rd.rows(
         """
         SELECT * FROM messages
-         WHERE session = :session AND turn <= :last AND role IN ('user', 'assistant', 'tool')
+         WHERE session = :session AND turn BETWEEN :first AND :last AND role IN ('user', 'assistant', 'tool')
          ORDER BY turn, id
         """,
-        {"session": session, "last": 1 << 62 if up_to_turn is None else up_to_turn},
+        {"session": session, "first": from_turn, "last": 1 << 62 if up_to_turn is None else up_to_turn},
     )
     return [message_of(row) for row in rows]
+
+
+def shown(rd: Reader, session: str, summary: Summary | None, up_to_turn: int) -> list[Message]:
+    """The transcript as far as requests still show it: without the turns for which a summary stands."""
+    if summary is None:
+        return of_session(rd, session, up_to_turn=up_to_turn)
+    head = of_session(rd, session, up_to_turn=min(summary.head, up_to_turn))
+    return head + of_session(rd, session, from_turn=summary.tail, up_to_turn=up_to_turn)
+
+
+def send_under(tx: Transaction, session: str, from_turn: int, generation: int) -> None:
+    """Let the turns from this one on, which are not answered yet, go on under another generation."""
+    tx.execute(
+        "UPDATE messages SET generation = :generation WHERE session = :session AND turn >= :turn",
+        {"session": session, "turn": from_turn, "generation": generation},
+    )
 
 
 def of_turn(rd: Reader, session: str, turn: int) -> list[Message]:

@@ -188,26 +188,43 @@ def cards_of(rd: Reader, write: int) -> list[Outgoing]:
     ]
 
 
+def of_forget(rd: Reader, kind: str, forget: int) -> list[Outgoing]:
+    """The rows of this kind that show a plan to forget, oldest first."""
+    rows = rd.rows(
+        f"""
+        SELECT * FROM outbox WHERE kind = '{kind}' AND json_extract("values", '$.forget') = ? ORDER BY id
+        """,
+        (forget,),
+    )
+    return [_outgoing(row) for row in rows]
+
+
 def question(rd: Reader, chat: Chat, message_id: str) -> Outgoing | None:
     """The question for a text that a chat shows as this message.
 
     An answer may be faster than the mark that says what the platform calls the question: then it is the newest one
     whose message is not known yet, unless the answered message is a known one.
     """
-    rows = rd.rows(
-        """
-        SELECT outbox.*, chunks.platform_id AS shown_as, chunks.unsure AS unsure
-          FROM outbox LEFT JOIN chunks ON chunks.outgoing = outbox.id
-         WHERE outbox.kind = 'ask_edit' AND outbox.platform = :platform AND outbox.chat = :chat
-         ORDER BY outbox.id DESC LIMIT 20
-        """,
-        {"platform": chat.platform, "chat": chat.id},
-    )
+    rows = [row for kind in ("ask_edit", "forget_plan") for row in _asking(rd, chat, kind)]
+    rows.sort(key=lambda row: -row["id"])
     surely = next((row for row in rows if row["shown_as"] == message_id), None)
     if surely is not None or not rows:
         return None if surely is None else _outgoing(surely)
     is_unknown = rows[0]["unsure"] or not rows[0]["shown_as"]
     return _outgoing(rows[0]) if is_unknown and not _is_shown(rd, chat, message_id) else None
+
+
+def _asking(rd: Reader, chat: Chat, kind: str) -> list[sqlite3.Row]:
+    """The newest messages of a chat that may be answered, of one kind, with what they are shown as."""
+    return rd.rows(
+        f"""
+        SELECT outbox.*, chunks.platform_id AS shown_as, chunks.unsure AS unsure
+          FROM outbox LEFT JOIN chunks ON chunks.outgoing = outbox.id
+         WHERE outbox.kind = '{kind}' AND outbox.platform = :platform AND outbox.chat = :chat
+         ORDER BY outbox.id DESC LIMIT 20
+        """,
+        {"platform": chat.platform, "chat": chat.id},
+    )
 
 
 def _is_shown(rd: Reader, chat: Chat, message_id: str) -> bool:
@@ -222,6 +239,19 @@ def _is_shown(rd: Reader, chat: Chat, message_id: str) -> bool:
         {"platform": chat.platform, "chat": chat.id, "id": message_id},
     )
     return row is not None
+
+
+def newest_list(rd: Reader, chat: Chat) -> Outgoing | None:
+    """The list of conversations that this chat and thread was shown last."""
+    row = rd.row(
+        """
+        SELECT * FROM outbox
+         WHERE kind = 'session_list' AND platform = :platform AND chat = :chat AND thread = :thread
+         ORDER BY id DESC LIMIT 1
+        """,
+        {"platform": chat.platform, "chat": chat.id, "thread": chat.thread},
+    )
+    return None if row is None else _outgoing(row)
 
 
 def notices_of(rd: Reader, write: Write) -> list[Outgoing]:
@@ -261,6 +291,12 @@ def was_shown(rd: Reader, write: int) -> bool:
         (write,),
     )
     return row is not None
+
+
+def newest_change(rd: Reader, card: int, kind: str) -> Outgoing | None:
+    """The last change of a message that was put, of one kind."""
+    row = rd.row(f"SELECT * FROM outbox WHERE edits = ? AND kind = '{kind}' ORDER BY id DESC LIMIT 1", (card,))
+    return None if row is None else _outgoing(row)
 
 
 def newest_update(rd: Reader, write: int, card: int) -> Outgoing | None:

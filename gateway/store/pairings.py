@@ -83,6 +83,34 @@ def decide(tx: Transaction, code: str, at: datetime) -> bool:
     )
 
 
+def ignore(tx: Transaction, code: str, at: datetime) -> bool:
+    """Decide with a no. True if this call was the one that decided, in time."""
+    if not decide(tx, code, at):
+        return False
+    tx.execute("UPDATE pairings SET ignored_at = decided_at WHERE code = ?", (code,))
+    return True
+
+
+def ignored(rd: Reader) -> list[Pairing]:
+    """Whom the owner ignored, as far as that is still kept: the newest code of each account, newest first."""
+    rows = rd.rows(
+        """
+        SELECT * FROM pairings AS asked
+         WHERE ignored_at IS NOT NULL
+           AND NOT EXISTS (SELECT 1 FROM pairings AS later
+                            WHERE later.platform = asked.platform AND later.id = asked.id
+                              AND later.created_at > asked.created_at)
+         ORDER BY ignored_at DESC, code
+        """
+    )
+    return [_pairing(row) for row in rows]
+
+
+def take_back(tx: Transaction, person: Person) -> None:
+    """An account is ignored no more."""
+    tx.execute("UPDATE pairings SET ignored_at = NULL WHERE platform = :platform AND id = :id", _who(person))
+
+
 def drop_before(tx: Transaction, before: datetime) -> None:
     """Forget who asked before then and was not let in."""
     tx.execute("DELETE FROM pairings WHERE created_at < ?", (time_text(before),))
@@ -100,5 +128,6 @@ def _pairing(row: sqlite3.Row) -> Pairing:
         created_at=time_of(row["created_at"]),
         expires_at=time_of(row["expires_at"]),
         decided_at=optional_time_of(row["decided_at"]),
+        ignored_at=optional_time_of(row["ignored_at"]),
         language=row["language"],
     )

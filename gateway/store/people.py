@@ -39,17 +39,31 @@ def keep_account(tx: Transaction, person: Person, role: str, space: int | None, 
     """Say what an account is from now on: owner, allowed or stranger, and in which space."""
     tx.execute(
         """
-        INSERT INTO people (platform, id, role, space, since) VALUES (:platform, :id, :role, :space, :at)
+        INSERT INTO people (platform, id, role, space, since, revoked_at)
+        VALUES (:platform, :id, :role, :space, :at, :revoked_at)
             ON CONFLICT (platform, id) DO UPDATE
-           SET role = :role, space = :space, since = CASE WHEN role = :role THEN since ELSE :at END
+           SET role = :role, space = :space, since = CASE WHEN role = :role THEN since ELSE :at END,
+               revoked_at = :revoked_at
         """,
-        {**_who(person), "role": role, "space": space, "at": time_text(at)},
+        {
+            **_who(person),
+            "role": role,
+            "space": space,
+            "at": time_text(at),
+            "revoked_at": time_text(at) if role == "stranger" else None,
+        },
     )
 
 
 def let_in(rd: Reader) -> list[Account]:
     """The accounts that were let in by a code or a yes, oldest first (settings may name more)."""
     rows = rd.rows("SELECT * FROM people WHERE role IN ('owner', 'allowed') ORDER BY since, platform, id")
+    return [_account(row) for row in rows]
+
+
+def revoked(rd: Reader) -> list[Account]:
+    """The accounts that were let in once and taken out, newest first."""
+    rows = rd.rows("SELECT * FROM people WHERE revoked_at IS NOT NULL ORDER BY revoked_at DESC, platform, id")
     return [_account(row) for row in rows]
 
 
@@ -215,6 +229,7 @@ def _account(row: sqlite3.Row) -> Account:
         wrong_codes=row["wrong_codes"],
         wrong_since=optional_time_of(row["wrong_since"]),
         since=optional_time_of(row["since"]),
+        revoked_at=optional_time_of(row["revoked_at"]),
     )
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from gateway.errors import NotFound
 from gateway.records import Review
-from gateway.store import sessions
+from gateway.store import incognito, sessions
 from gateway.store.encoding import optional_time_of, time_of, time_text
 from gateway.store.transaction import Reader, Transaction
 
@@ -42,6 +42,8 @@ def make_due(
 
 def never_reviewed(rd: Reader, session: str) -> tuple[int, int] | None:
     """The first and the last finished turn since the last review, those said while reviews were off included."""
+    if incognito.is_one(rd, session):
+        return None
     last_review = rd.row("SELECT coalesce(max(turn), 0) AS turn FROM reviews WHERE session = ?", (session,))
     first = 1 if last_review is None else int(last_review["turn"]) + 1
     last = sessions.last_finished_turn(rd, session)
@@ -92,6 +94,14 @@ def counts(rd: Reader, space: int | None = None) -> dict[str, int]:
         {"space": space},
     )
     return {"due": 0, "running": 0, "failed": 0, **{row["status"]: row["reviews"] for row in rows}}
+
+
+def is_open(rd: Reader, session: str) -> bool:
+    """Whether turns of a session are still to be reviewed."""
+    if sessions.unreviewed(rd, session) is not None:
+        return True
+    row = rd.row("SELECT 1 FROM reviews WHERE session = ? AND status IN ('due', 'running') LIMIT 1", (session,))
+    return row is not None
 
 
 def claim(
@@ -161,11 +171,33 @@ def fail(tx: Transaction, session: str, turn: int, claim: str, reason: str, at: 
     )
 
 
+def without(tx: Transaction, session: str, turn: int, at: datetime) -> None:
+    """A turn was taken away: what is thought about it is void, and a review with no turn left has nothing to do."""
+    place = {"session": session, "turn": turn, "at": time_text(at)}
+    tx.execute(
+        """
+        UPDATE reviews SET status = 'due', claim = '', lease_until = NULL, retry_at = NULL
+         WHERE session = :session AND status = 'running' AND :turn BETWEEN first_turn AND turn
+        """,
+        place,
+    )
+    tx.execute(
+        """
+        UPDATE reviews SET status = 'done', reason = 'undone', ended_at = :at
+         WHERE session = :session AND status IN ('due', 'failed') AND :turn BETWEEN first_turn AND turn
+           AND NOT EXISTS (SELECT 1 FROM messages
+                            WHERE messages.session = :session AND role = 'user'
+                              AND messages.turn BETWEEN reviews.first_turn AND reviews.turn)
+        """,
+        place,
+    )
+
+
 def retry(tx: Transaction, session: str, turn: int, at: datetime) -> bool:
-    """failed -> due, at once. Attempts are counted on: the id of a job, which carries them, never returns."""
+    """failed -> due, at once: somebody asks. Attempts are counted on: a job's id carries them, and none returns."""
     return tx.changed(
         """
-        UPDATE reviews SET status = 'due', claim = '', retry_at = :at, ended_at = NULL
+        UPDATE reviews SET status = 'due', cause = 'asked', claim = '', retry_at = :at, ended_at = NULL
          WHERE session = :session AND turn = :turn AND status = 'failed'
         """,
         {"session": session, "turn": turn, "at": time_text(at)},

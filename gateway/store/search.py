@@ -7,7 +7,7 @@ the index by `search_index`, which is kept in order by `search_upkeep`.
 
 from gateway.errors import NotFound
 from gateway.records import Found, Message, SessionSummary
-from gateway.store import search_query, sessions
+from gateway.store import incognito, search_query, sessions
 from gateway.store.encoding import clean
 from gateway.store.search_find import Search, beside
 from gateway.store.search_matches import Context as Context
@@ -31,7 +31,8 @@ def find(rd: Reader, space: int, text: str, limit: int, limits: Limits = ANYWHER
 
 def around(rd: Reader, space: int, session: str, message: int, each: int) -> list[Message]:
     """A message with so many before and after it in its session. Raises NotFound for what is not of this space."""
-    shown = beside(rd, message, each) if message >> 32 == space else []
+    found = message >> 32 == space and not incognito.is_one(rd, session)
+    shown = beside(rd, message, each) if found else []
     if not any(one.id == message and one.session == clean(session) for one in shown):
         raise NotFound("search.no_message", id=message)
     return shown

@@ -90,24 +90,29 @@ class Search:
             id: search_rank.of_session(of_it[0].score, counts[id], about=id in mostly)
             for id, of_it in by_session.items()
         }
-        order = sorted(worth, key=lambda id: (-worth[id], id))
-        for id in order[: self.limit]:
-            best = by_session[id][:HITS_OF_A_SESSION]
-            row = self.rd.row("SELECT title FROM sessions WHERE id = ?", (id,))
+        order = sorted(worth, key=lambda id: (-worth[id], id))[: self.limit]
+        best = {id: [one.candidate for one in by_session[id][:HITS_OF_A_SESSION]] for id in order}
+        titles = self._each("SELECT id, title AS value FROM sessions", order)
+        shown = [one.id for hits in best.values() for one in hits]
+        times = self._each("SELECT id, at AS value FROM messages", shown)
+        for id, hits in best.items():
             yield FoundSession(
                 id=id,
-                title="" if row is None else row["title"],
+                title=titles.get(id, ""),
                 matches=counts[id],
-                hits=tuple(self._hit(one.candidate) for one in best),
-                around=tuple(beside(self.rd, best[0].candidate.id, BESIDE)),
+                hits=tuple(self._hit(one, times[one.id]) for one in hits),
+                around=tuple(beside(self.rd, hits[0].id, BESIDE)),
             )
 
-    def _hit(self, one: Candidate) -> Hit:
-        row = self.rd.row("SELECT at FROM messages WHERE id = ?", (one.id,))
-        assert row is not None
+    def _each(self, select: str, ids: Sequence[object]) -> dict[object, str]:
+        """A value of each of these rows, in one look."""
+        rows = self.rd.rows(f"{select} WHERE id IN (SELECT value FROM json_each(:ids))", {"ids": json.dumps(ids)})
+        return {row["id"]: row["value"] for row in rows}
+
+    def _hit(self, one: Candidate, at: str) -> Hit:
         place = search_rank.first_place(one.text, self.query.terms)
         shown = search_rank.snippet(one.text, place)
-        return Hit(one.session, one.id, one.role, time_of(row["at"]), shown, place)
+        return Hit(one.session, one.id, one.role, time_of(at), shown, place)
 
 
 def beside(rd: Reader, message: int, each: int) -> list[Message]:

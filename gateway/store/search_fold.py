@@ -8,6 +8,7 @@ so any run of two or more characters is a phrase of pairs, wherever it begins an
 `unindex` must hand over the same tokens as `index` did: whatever changes them here must change VERSION.
 """
 
+import functools
 import re
 import unicodedata
 from collections import Counter
@@ -27,7 +28,6 @@ _SYMBOLS = (
     "\u00a1-\u00a9\u00ac-\u00b1\u00b6\u00d7\u00f7\u2020-\u2022\u2030\u20a0-\u20cf\u2100-\u2bff\U0001f000-\U0001faff"
 )
 WORD_CHARACTER = rf"[^\W_{_RUNS}]"
-_TOKEN = re.compile(rf"(?P<run>[{_RUNS}]+)|(?P<word>{WORD_CHARACTER}+)|(?P<symbol>[{_SYMBOLS}])")
 _SIGNED = re.compile(r"(?<![a-z0-9_])([a-z0-9]{1,8})([+#]{1,3})")
 """`c++`, `c#`, `f#`: words that their signs make."""
 _NO_TOKENS = str.maketrans("~+#\0", "    ")
@@ -66,7 +66,7 @@ def document(text: str, *marks: str) -> str:
         return " ".join((plain.translate(_NO_TOKENS), *marks, *_signs(folded)))
     singles: set[str] = set()
     tokens: list[str] = []
-    for run, word, symbol in _TOKEN.findall(folded):
+    for run, word, symbol in _token().findall(folded):
         if run:
             tokens += map("".join, pairwise(run))
             tokens.append(run[-1])
@@ -78,7 +78,7 @@ def document(text: str, *marks: str) -> str:
 
 def pieces(folded: str) -> Iterator[tuple[str, bool]]:
     """The words, runs and symbols of a folded text, in order; and whether it is a run of characters."""
-    for found in _TOKEN.finditer(folded):
+    for found in _token().finditer(folded):
         yield found[0], found.lastgroup == "run"
 
 
@@ -92,7 +92,8 @@ def frequent(documents: Sequence[str]) -> list[str]:
 
     `token~2` besides are those in nearly every third: it is about little else.
     """
-    counts = Counter(token for one in documents for token in set(_INDEXED.findall(one)))
+    tokens_of = _indexed().findall
+    counts = Counter(token for one in documents for token in set(tokens_of(one)))
     found = []
     for token in sorted(token for token, count in counts.items() if count >= 3 and count * 10 >= len(documents)):
         if token not in ROLES.values():
@@ -100,7 +101,18 @@ def frequent(documents: Sequence[str]) -> list[str]:
     return found
 
 
-_INDEXED = re.compile(r"[a-z0-9~+#\u0080-\U0010ffff]+")
+@functools.cache
+def _indexed() -> re.Pattern[str]:
+    """A token in what SQLite was given to index."""
+    return re.compile(r"[a-z0-9~+#\u0080-\U0010ffff]+")
+
+
+@functools.cache  # compiled when the first text is indexed or searched: most commands do neither
+def _token() -> re.Pattern[str]:
+    """A run of characters, a word or a symbol."""
+    return re.compile(rf"(?P<run>[{_RUNS}]+)|(?P<word>{WORD_CHARACTER}+)|(?P<symbol>[{_SYMBOLS}])")
+
+
 ROLES = {"user": "~u", "assistant": "~a", "tool": "~t"}
 
 

@@ -90,11 +90,13 @@ def unindex_session(tx: Transaction, session: str) -> None:
 
 
 def joins(tx: Transaction, id: int, session: str) -> None:
-    """A message that waited belongs to a session from now on."""
-    tx.execute(
+    """A message that waited belongs to a session from now on. One said while another was incognito is new here."""
+    known = tx.changed(
         "UPDATE message_places SET session = :session WHERE id = :id",
         {"id": id, "session": _number(tx, session, growing=True)},
     )
+    if not known:
+        index(tx, id)
 
 
 def drop_digest(tx: Transaction, session: str) -> None:
@@ -236,7 +238,10 @@ def catch_up(tx: Transaction, most: int) -> bool:
 # -- rows --------------------------------------------------------------------------------------------------
 
 _SELECT = "SELECT id, role, text, tool_calls, tool_name, session, at FROM messages"
-_WHICH = f"role IN ('user', 'assistant', 'tool') AND tool_name <> '{OWN_TOOL}' AND part_of IS NULL"
+_WHICH = f"""
+    role IN ('user', 'assistant', 'tool') AND tool_name <> '{OWN_TOOL}' AND part_of IS NULL AND erased = 0
+    AND NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.id = messages.session AND incognito = 1)
+"""
 
 
 def _row(rd: Reader, id: int) -> sqlite3.Row | None:
@@ -261,12 +266,17 @@ def _words_of_calls(calls: str) -> Iterator[str]:
         if call["name"] == OWN_TOOL:
             continue
         yield call["name"]
-        try:
-            arguments = json.loads(call["arguments"])
-        except (ValueError, RecursionError):
-            yield call["arguments"]
-        else:
-            yield from _leaves(arguments)
+        yield from strings_in(call["arguments"])
+
+
+def strings_in(text: str) -> Iterator[str]:
+    """The texts and numbers in a JSON text; the text itself where it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        yield text
+    else:
+        yield from _leaves(value)
 
 
 def _leaves(value: object) -> Iterator[str]:

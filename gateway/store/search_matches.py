@@ -30,10 +30,15 @@ SCANNED = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the model has before it: a session from one message on. Older ones of it were compacted."""
+    """What the model has before it: a session from one message on. Older ones of it were compressed away, except
+    for those before `compressed`."""
 
     session: str
     first: int = 0
+    compressed: int = 0
+
+    def holds(self, session: str | None, message: int) -> bool:
+        return session == self.session and not self.compressed <= message < self.first
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +154,11 @@ class Lookup:
             values |= {"first_second": first, "last_second": last}
         if self.limits.but is not None:
             sql += (
-                " AND NOT (places.id >= :context AND places.session IN"
+                " AND NOT ((places.id >= :context OR places.id < :compressed) AND places.session IN"
                 " (SELECT number FROM searched_sessions WHERE session = :but))"
             )
-            values |= {"context": self.limits.but.first, "but": self.limits.but.session}
+            but = self.limits.but
+            values |= {"context": but.first, "compressed": but.compressed, "but": but.session}
         return sql, values
 
     def _match(self, match: str) -> str:
@@ -272,6 +278,8 @@ class Lookup:
             SELECT id, role, session, at FROM (
                 SELECT id, role, session, at, text, tool_calls, tool_name FROM messages
                  WHERE id >= :low AND id < :high AND role IN ('user', 'assistant', 'tool')
+                   AND NOT EXISTS (
+                       SELECT 1 FROM sessions WHERE sessions.id = messages.session AND incognito = 1)
                  ORDER BY id DESC
                  LIMIT :scanned)
              WHERE tool_name <> '{OWN_TOOL}' AND ({likes})
@@ -285,7 +293,7 @@ class Lookup:
             for row in rows
             if (self.limits.role is None or row["role"] == self.limits.role)
             and first <= time_of(row["at"]).timestamp() < last
-            and (but is None or row["session"] != but.session or row["id"] < but.first)
+            and (but is None or not but.holds(row["session"], row["id"]))
         ]
 
     def _likes(self) -> tuple[str, dict[str, object]]:

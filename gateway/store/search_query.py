@@ -59,9 +59,12 @@ class Term:
         """Its words and runs, each in the spellings to look for where no index helps. Signs alone are one part."""
         folded = [piece for piece, _ in pieces(self.folded)] or [self.folded]
         typed = [piece for piece, _ in pieces(self.text)] or [self.text]
+        if len(typed) != len(folded):
+            # Folding joined or split what was typed (a colour of an emoji goes, ½ becomes two): all as it stands.
+            yield tuple(dict.fromkeys((self.folded, self.folded.translate(_KATAKANA), self.text)))
+            return
         for place, piece in enumerate(folded):
-            as_typed = typed[place] if len(typed) == len(folded) else piece
-            yield tuple(dict.fromkeys((piece, piece.translate(_KATAKANA), as_typed)))
+            yield tuple(dict.fromkeys((piece, piece.translate(_KATAKANA), typed[place])))
 
     def terms(self) -> Iterator["Term"]:
         yield self

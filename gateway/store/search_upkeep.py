@@ -4,8 +4,10 @@ All of it is done in slices, each a transaction of its own, and goes on where it
 """
 
 import logging
+import time
 from datetime import datetime, timedelta
 
+from gateway import failpoints
 from gateway.store import search_index
 from gateway.store.db import Database
 from gateway.store.encoding import time_text
@@ -20,9 +22,12 @@ SLICES_AT_ONCE = 250
 QUIET = timedelta(minutes=30)
 """A session in which nothing was said for so long is looked at again."""
 SESSIONS_AT_ONCE = 100
-_PAGES = 400
+_PAGES = 100
 """So many pages of the index are rewritten in one transaction."""
+BREATH = 0.5
 _MOST_SLICES = 10_000
+_SWEEPING = 2
+"""Stands in `sweep` from the beginning of a merge on, until something more is taken out or all is done."""
 
 
 def keep(db: Database, now: datetime) -> None:
@@ -34,10 +39,14 @@ def keep(db: Database, now: datetime) -> None:
     if behind:
         _catch_up(db)
     _digest(db, now)
-    with db.read() as rd:
-        due = rd.row("SELECT 1 FROM search_state WHERE sweep = 1") is not None
-    if due:
+    if is_due(db):
         sweep(db)
+
+
+def is_due(db: Database) -> bool:
+    """Whether something was taken out whose words still lie in the index."""
+    with db.read() as rd:
+        return rd.row("SELECT 1 FROM search_state WHERE sweep > 0 AND degraded = 0") is not None
 
 
 def ask_for_sweep(tx: Transaction) -> None:
@@ -51,9 +60,31 @@ def sweep(db: Database) -> bool:
     SQLite only notes that a row is gone; the words stay until its part of the index is merged. All of it is merged
     here into one, which also makes searches faster.
     """
+    merge(db)
+    clean = db.checkpoint()
+    if clean:
+        swept(db)
+    log.info("search.swept", extra={"clean": clean})
+    return clean
+
+
+def swept(db: Database) -> None:
+    """Note that nothing is left of what was taken out before the last merge began."""
+    with db.write() as tx:
+        tx.execute(f"UPDATE search_state SET sweep = 0 WHERE sweep = {_SWEEPING}")
+
+
+def merge(db: Database, breath: float = BREATH) -> None:
+    """Merge all parts of the index into one, in slices, so that no write waits for long.
+
+    After each slice, so much of the time that it took belongs to whoever else wants to write.
+    """
+    with db.write() as tx:
+        tx.execute(f"UPDATE search_state SET sweep = {_SWEEPING}")
     for table in ("message_words", "session_words"):
         pages = -_PAGES
         for _ in range(_MOST_SLICES):
+            began = time.monotonic()
             with db.write() as tx:
                 before = tx.connection.total_changes
                 tx.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", (pages,))
@@ -61,12 +92,8 @@ def sweep(db: Database) -> bool:
             if done and pages > 0:
                 break
             pages = _PAGES
-    clean = db.checkpoint()
-    if clean:
-        with db.write() as tx:
-            tx.execute("UPDATE search_state SET sweep = 0")
-    log.info("search.swept", extra={"clean": clean})
-    return clean
+            time.sleep((time.monotonic() - began) * breath)
+            failpoints.reach("search.merged")
 
 
 def _catch_up(db: Database) -> None:

@@ -6,12 +6,14 @@ its turns were looked at is `reviews`. A turn is numbered when it begins.
 
 import secrets
 import sqlite3
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from gateway.chat import Chat
 from gateway.errors import NotFound
 from gateway.records import Session, SessionSummary
-from gateway.store.encoding import clean, optional_time_of, time_of, time_text
+from gateway.store import summaries
+from gateway.store.encoding import clean, optional_time_of, optional_time_text, strings_text, time_of, time_text
 from gateway.store.transaction import Reader, Transaction
 
 
@@ -25,9 +27,9 @@ def open(tx: Transaction, session: Session) -> None:
     tx.execute(
         """
         INSERT INTO sessions (id, space, platform, chat, thread, member, opened_at, system_prompt, tools,
-                              generation, frozen_at, turns, last_at, title, model)
+                              generation, frozen_at, turns, last_at, title, model, said_at, incognito)
         VALUES (:id, :space, :platform, :chat, :thread, :member, :opened_at, :system_prompt, :tools,
-                :generation, :frozen_at, :turns, :last_at, :title, :model)
+                :generation, :frozen_at, :turns, :last_at, :title, :model, :said_at, :incognito)
         """,
         {
             "id": session.id,
@@ -45,6 +47,8 @@ def open(tx: Transaction, session: Session) -> None:
             "last_at": time_text(session.last_at),
             "title": clean(session.title),
             "model": session.model,
+            "said_at": optional_time_text(session.said_at) or "",
+            "incognito": session.incognito,
         },
     )
 
@@ -62,10 +66,23 @@ def current(rd: Reader, chat: Chat, member: str = "") -> Session | None:
     return None if row is None else _session(row)
 
 
-def in_use(rd: Reader, chat: Chat, named: str) -> Session | None:
+def in_use(rd: Reader, chat: Chat, named: str, member: str = "") -> Session | None:
     """What a chat talks in: its open session, else the `named` one that it was asked to go on with ("": none)."""
-    own = current(rd, chat)
-    return get(rd, named) if own is None and named else own
+    own = current(rd, chat, member)
+    return find(rd, named) if own is None and named else own
+
+
+def open_in(rd: Reader, chat: Chat) -> list[Session]:
+    """Every open session of a chat and thread: one, or one for each member."""
+    rows = rd.rows(
+        """
+        SELECT * FROM sessions
+         WHERE platform = :platform AND chat = :chat AND thread = :thread AND ended_at IS NULL
+         ORDER BY id
+        """,
+        {"platform": chat.platform, "chat": chat.id, "thread": chat.thread},
+    )
+    return [_session(row) for row in rows]
 
 
 def open_of(rd: Reader, person: str) -> list[Session]:
@@ -84,10 +101,16 @@ def open_of(rd: Reader, person: str) -> list[Session]:
 
 def get(rd: Reader, id: str) -> Session:
     """The session with this id. Raises NotFound."""
-    row = rd.row("SELECT * FROM sessions WHERE id = ?", (clean(id),))
-    if row is None:
+    session = find(rd, id)
+    if session is None:
         raise NotFound("session.unknown", id=id)
-    return _session(row)
+    return session
+
+
+def find(rd: Reader, id: str) -> Session | None:
+    """The session with this id, if there is one: it may have been deleted."""
+    row = rd.row("SELECT * FROM sessions WHERE id = ?", (clean(id),))
+    return None if row is None else _session(row)
 
 
 def end(tx: Transaction, id: str, reason: str, at: datetime) -> bool:
@@ -99,11 +122,14 @@ def end(tx: Transaction, id: str, reason: str, at: datetime) -> bool:
 
 
 def reopen(tx: Transaction, id: str, chat: Chat, member: str = "") -> bool:
-    """Take up an ended session again, in this chat; end the chat's open one first. False if it is open."""
+    """Take up an ended session again, in this chat; end the chat's open one first. False if it is open.
+
+    However long ago somebody spoke in it, it goes on with what is said next.
+    """
     return tx.changed(
         """
         UPDATE sessions
-           SET ended_at = NULL, end_reason = NULL,
+           SET ended_at = NULL, end_reason = NULL, said_at = '',
                platform = :platform, chat = :chat, thread = :thread, member = :member
          WHERE id = :id AND ended_at IS NOT NULL
         """,
@@ -131,6 +157,32 @@ def refreeze(tx: Transaction, id: str, system_prompt: str, tools: str, at: datet
     if not changed:
         raise NotFound("session.unknown", id=id)
     drop_former(tx, id)
+
+
+def freeze_again(tx: Transaction, id: str, system_prompt: str, tools: str, at: datetime) -> bool:
+    """Give a session a prompt where a forget erased its own; of that one nothing stays. False: it has one."""
+    return tx.changed(
+        """
+        UPDATE sessions
+           SET system_prompt = :system_prompt, tools = :tools, generation = generation + 1, frozen_at = :at
+         WHERE id = :id AND system_prompt = ''
+        """,
+        {"id": id, "system_prompt": clean(system_prompt), "tools": clean(tools), "at": time_text(at)},
+    )
+
+
+def has_prompt(rd: Reader, id: str, generation: int) -> bool:
+    """Whether the prompt of a generation is still kept: a forget may have erased it."""
+    try:
+        return bool(prompt_of(rd, id, generation)[0])
+    except NotFound:
+        return False
+
+
+def forgotten_at(rd: Reader, id: str) -> datetime | None:
+    """When a forget last erased the prompt of a session."""
+    row = rd.row("SELECT forgotten_at FROM sessions WHERE id = ?", (id,))
+    return None if row is None else optional_time_of(row["forgotten_at"])
 
 
 def prompt_of(rd: Reader, id: str, generation: int) -> tuple[str, str]:
@@ -165,13 +217,26 @@ def drop_former(tx: Transaction, session: str) -> None:
         """,
         {"session": session},
     )
+    summaries.drop_former(tx, session)
 
 
-def begin_turn(tx: Transaction, id: str, at: datetime) -> int:
-    """Number the next user turn."""
+def begin_turn(tx: Transaction, id: str, at: datetime, said_at: datetime | None = None) -> int:
+    """Number the next user turn; incognito, it is never to be reviewed.
+
+    `said_at`: when it was said, if not now; what was said later before it stays. What seems to have been said in
+    the future was not: a clock has been put back since.
+    """
+    said = said_at or at
     row = tx.row(
-        "UPDATE sessions SET turns = turns + 1, last_at = :at WHERE id = :id RETURNING turns",
-        {"id": id, "at": time_text(at)},
+        """
+        UPDATE sessions
+           SET turns = turns + 1, last_at = :at,
+               last_due_turn = CASE incognito WHEN 1 THEN turns + 1 ELSE last_due_turn END,
+               said_at = CASE WHEN turns = 0 OR said_at > :newest THEN :said ELSE max(said_at, :said) END
+         WHERE id = :id
+        RETURNING turns
+        """,
+        {"id": id, "at": time_text(at), "said": time_text(said), "newest": time_text(max(at, said))},
     )
     if row is None:
         raise NotFound("session.unknown", id=id)
@@ -224,13 +289,10 @@ def quiet(rd: Reader, before: datetime) -> list[Session]:
 
 
 def recent(rd: Reader, space: int | None, limit: int) -> list[SessionSummary]:
-    """The sessions used last, of one space or (None) of all."""
+    """The sessions used last, of one space or (None) of all; incognito ones are in no list."""
     rows = rd.rows(
         f"""
-        SELECT sessions.*, spaces.name AS space_name,
-               (SELECT count(*) FROM messages WHERE messages.session = sessions.id) AS messages
-          FROM sessions JOIN spaces ON spaces.id = sessions.space
-         {"" if space is None else "WHERE space = :space"}
+        {_SUMMARY} WHERE incognito = 0 {"" if space is None else "AND space = :space"}
          ORDER BY last_at DESC
          LIMIT :limit
         """,
@@ -239,10 +301,35 @@ def recent(rd: Reader, space: int | None, limit: int) -> list[SessionSummary]:
     return [_summary(row) for row in rows]
 
 
+def listed(rd: Reader, ids: Sequence[str]) -> list[SessionSummary]:
+    """These sessions as they are listed, in this order; those that are gone left out."""
+    named = {"ids": strings_text([clean(id) for id in ids])}
+    rows = rd.rows(f"{_SUMMARY} WHERE sessions.id IN (SELECT value FROM json_each(:ids))", named)
+    found = {row["id"]: _summary(row) for row in rows}
+    return [found[id] for id in ids if id in found]
+
+
 def rename(tx: Transaction, id: str, title: str) -> None:
-    """Give a session a title. Raises NotFound."""
-    if not tx.changed("UPDATE sessions SET title = ? WHERE id = ?", (clean(title), clean(id))):
+    """A person's title ("" takes it away: then the model may give one, see `titles`). Raises NotFound."""
+    changed = tx.changed(
+        """
+        UPDATE sessions
+           SET title = :title, title_by = CASE WHEN :title = '' THEN '' ELSE 'person' END,
+               title_turn = CASE WHEN :title = '' THEN 0 ELSE title_turn END
+         WHERE id = :id
+        """,
+        {"title": clean(title), "id": clean(id)},
+    )
+    if not changed:
         raise NotFound("session.unknown", id=id)
+
+
+_SUMMARY = """
+    SELECT sessions.*, spaces.name AS space_name,
+           (SELECT count(*) FROM messages
+             WHERE messages.session = sessions.id AND role IN ('user', 'assistant', 'tool')) AS messages
+      FROM sessions JOIN spaces ON spaces.id = sessions.space
+"""
 
 
 def _session(row: sqlite3.Row) -> Session:
@@ -261,6 +348,8 @@ def _session(row: sqlite3.Row) -> Session:
         last_at=time_of(row["last_at"]),
         title=row["title"],
         model=row["model"],
+        said_at=optional_time_of(row["said_at"] or None),
+        incognito=bool(row["incognito"]),
     )
 
 

@@ -101,6 +101,8 @@ def _read(path: Path, most: int) -> Seen:
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     with open(handle, "rb") as file:
         data = file.read(most + 1)
+        if not os.fstat(file.fileno()).st_nlink:  # replaced meanwhile, and perhaps overwritten (`textfile`)
+            return _read(path, most)
     if len(data) > most:
         return Seen(odd=Odd.TOO_BIG, size=len(data))
     return Seen(data, size=len(data))
@@ -110,6 +112,15 @@ def _odd(mode: int) -> Odd | None:
     if stat.S_ISLNK(mode):
         return Odd.LINK
     return None if stat.S_ISREG(mode) else Odd.NOT_A_FILE
+
+
+def changed_at(root: Path, name: str) -> datetime | None:
+    """When the SKILL.md of a skill was written last; None where that cannot be told."""
+    try:
+        seconds = (root / name / "SKILL.md").lstat().st_mtime
+        return datetime.fromtimestamp(seconds, UTC)
+    except (OSError, ValueError, OverflowError):
+        return None
 
 
 def inside(root: Path, name: str) -> list[Inside]:

@@ -10,6 +10,7 @@ import errno
 import hashlib
 import os
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -27,11 +28,14 @@ from gateway.store.locks import is_locked as is_locked
 from gateway.store.locks import lock as lock
 from gateway.store.locks import try_lock as try_lock
 
+_BLOCK = 1 << 20
+_READ_TRIES = 5
+
 
 def read(path: Path) -> bytes:
     """The bytes of a file, b"" where there is none. Raises Unreadable for one that is there but closed to us."""
     try:
-        return path.read_bytes()
+        return _read(path)
     except FileNotFoundError as error:
         if path.is_symlink():
             raise Unreadable("file.dangling", path=str(path), target=str(path.readlink())) from error
@@ -74,13 +78,29 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def remove(path: Path) -> None:
-    """Delete a file for good; one that is not there is no trouble. A link goes, not what it points at."""
+    """Delete a file for good, overwritten; one that is not there is no trouble. A link goes, not its target."""
     try:
-        path.unlink(missing_ok=True)
-        if path.parent.is_dir():
-            _sync_folder(path.parent)
+        with _last_words(path):
+            path.unlink(missing_ok=True)
+            if path.parent.is_dir():
+                _sync_folder(path.parent)
     except OSError as error:
         raise trouble(Unwritable, "file.unwritable", path, error) from error
+
+
+def remove_folders(root: Path) -> None:
+    """Delete a folder and those below it, as far as nothing is in them but links."""
+    try:
+        for folder in sorted((path for path in root.rglob("*")), reverse=True):
+            if folder.is_symlink():
+                folder.unlink()
+            elif folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+        if root.is_dir() and not root.is_symlink() and not any(root.iterdir()):
+            root.rmdir()
+            _sync_folder(root.parent)
+    except OSError as error:
+        raise trouble(Unwritable, "file.unwritable", root, error) from error
 
 
 def set_aside(path: Path, at: datetime) -> Path:
@@ -96,6 +116,32 @@ def set_aside(path: Path, at: datetime) -> Path:
     copy = next(copy for copy in _numbered(path.parent / name) if not copy.exists())
     replace(copy, data)
     return copy
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder that nobody else can look into. Raises Unwritable."""
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise trouble(Unwritable, "file.unwritable", path, error) from error
+
+
+def copy_private(path: Path, to: Path) -> None:
+    """Copy a file of somebody else's as it is now, for us alone; no link is followed.
+
+    Raises Unreadable, or StoreBusy on a full disk. The copy is for a moment: it is not synced.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise trouble(Unreadable, "file.unreadable", path, error) from error
+    with open(handle, "rb") as source:
+        try:
+            to.unlink(missing_ok=True)
+            with open(os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:
+                shutil.copyfileobj(source, copy, 1 << 20)
+        except OSError as error:
+            raise trouble(Unwritable, "file.unwritable", to, error) from error
 
 
 def create_private(path: Path) -> None:
@@ -152,18 +198,56 @@ def _replace(target: Path, data: bytes, before: os.stat_result | None) -> None:
     try:
         _write_whole(copy, data, before)
         failpoints.reach("textfile.copy_written")
-        try:
-            os.replace(copy, target)
-        except OSError as error:
-            if error.errno not in (errno.EXDEV, errno.EBUSY):
-                raise
-            # The file itself is a mount point: nothing can be renamed over it. The synced copy beside it
-            # is what is left to read if we die in here.
-            _overwrite(target, data)
-        failpoints.reach("textfile.replaced")
-        _sync_folder(target.parent)
+        with _last_words(target):
+            try:
+                os.replace(copy, target)
+            except OSError as error:
+                if error.errno not in (errno.EXDEV, errno.EBUSY):
+                    raise
+                # The file itself is a mount point: nothing can be renamed over it. The synced copy beside it
+                # is what is left to read if we die in here.
+                _overwrite(target, data)
+            failpoints.reach("textfile.replaced")
+            _sync_folder(target.parent)
     finally:
         copy.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> bytes:
+    for _ in range(_READ_TRIES):
+        with open(path, "rb") as file:
+            data = file.read()
+            # Replaced while we read it, and perhaps overwritten: what is there now is what counts.
+            if os.fstat(file.fileno()).st_nlink:
+                break
+    return data
+
+
+@contextlib.contextmanager
+def _last_words(path: Path) -> Iterator[None]:
+    """Overwrite what a file held once the body has taken its name away; only if no other name is left for it.
+
+    After the folder was synced: a power cut must find the one or the other whole.
+    """
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:  # not there, a link, or not ours to write
+        yield
+        return
+    try:
+        yield
+        status = os.fstat(handle)
+        if not status.st_nlink and stat.S_ISREG(status.st_mode) and status.st_size:
+            _zero(handle, status.st_size)
+    finally:
+        os.close(handle)
+
+
+def _zero(handle: int, size: int) -> None:
+    block = bytes(min(size, _BLOCK))
+    for at in range(0, size, _BLOCK):
+        os.pwrite(handle, block[: size - at], at)
+    os.fsync(handle)
 
 
 def _write_whole(path: Path, data: bytes, before: os.stat_result | None) -> None:
@@ -201,7 +285,8 @@ def _remove_leavings(target: Path) -> None:
     for copy in target.parent.glob(f".{escape(target.name)}.*-*.tmp"):
         pid = copy.name.removeprefix(f".{target.name}.").partition("-")[0]
         if not pid.isdecimal() or not _alive(int(pid)):
-            copy.unlink(missing_ok=True)
+            with _last_words(copy):
+                copy.unlink(missing_ok=True)
 
 
 def _alive(pid: int) -> bool:

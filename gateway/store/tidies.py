@@ -35,7 +35,9 @@ def make_due(
     if cause == "asked":
         tx.execute(
             """
-            UPDATE tidies SET cause = :cause, platform = :platform, chat = :chat, thread = :thread
+            UPDATE tidies
+               SET cause = :cause, platform = :platform, chat = :chat, thread = :thread,
+                   retry_at = CASE WHEN reason = 'daily_tokens' THEN NULL ELSE retry_at END
              WHERE space = :space AND target = :target AND status IN ('due', 'running')
             """,
             values,

@@ -6,7 +6,7 @@ done is found by `due` and finished like an approved write (design.md, House pat
 
 from datetime import datetime
 
-from gateway.records import Write
+from gateway.records import FORGOTTEN, Write
 from gateway.store.encoding import time_text
 from gateway.store.transaction import Reader, Transaction
 from gateway.store.writerows import SELECT, write_of
@@ -48,14 +48,15 @@ def begin(
     )
 
 
-def aim(tx: Transaction, id: int, before_hash: str, after_hash: str) -> bool:
-    """Begin the second half anew on a file that was changed by hand meanwhile."""
+def aim(tx: Transaction, id: int, before_hash: str, after_hash: str, at: datetime) -> bool:
+    """Begin the second half anew on a file that was changed by hand meanwhile: it comes after that change."""
     return tx.changed(
         """
-        UPDATE writes SET undo_before_hash = :before_hash, undo_after_hash = :after_hash
+        UPDATE writes
+           SET undo_before_hash = :before_hash, undo_after_hash = :after_hash, undone_at = max(undone_at, :at)
          WHERE id = :id AND status = 'undone' AND reason = :due
         """,
-        {"id": id, "due": DUE, "before_hash": before_hash, "after_hash": after_hash},
+        {"id": id, "due": DUE, "before_hash": before_hash, "after_hash": after_hash, "at": time_text(at)},
     )
 
 
@@ -98,6 +99,7 @@ def newest_applied(rd: Reader, space: int, kind: str) -> Write | None:
     row = rd.row(
         f"""
         {SELECT} WHERE status = 'applied' AND writes.space = :space AND writes.kind = :kind
+           AND reason <> '{FORGOTTEN}'
          ORDER BY applied_at DESC, writes.id DESC LIMIT 1
         """,
         {"space": space, "kind": kind},

@@ -44,7 +44,7 @@ SELECT = """
 
 def columns_of(new: NewWrite) -> Mapping[str, object]:
     """The columns of a row at birth: one that is born decided was decided then."""
-    decided = None if new.status is Status.STAGED else new.created_at
+    decided = None if new.status is Status.STAGED else new.decided_at or new.created_at
     return {
         "dedupe": new.dedupe,
         "space": new.space,

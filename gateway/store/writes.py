@@ -20,8 +20,6 @@ from gateway.store.writerows import SELECT, columns_of, write_of
 
 def born(tx: Transaction, new: NewWrite) -> tuple[Write, bool]:
     """The row of a proposal, and True if it was born now. The same `dedupe` again finds the first row."""
-    if (known := by_dedupe(tx, new.dedupe)) is not None:
-        return known, False
     row = tx.row(
         """
         INSERT INTO writes (dedupe, space, kind, target, operations, origin, evidence, evidence_by, quote, flags,
@@ -32,12 +30,16 @@ def born(tx: Transaction, new: NewWrite) -> tuple[Write, bool]:
                 :status, :reason, :reason_values, :message, :session, :review_turn, :base_hash,
                 :before_hash, :after_hash, :before, :after, :places, :created_at, :expires_at,
                 :decided_by, :decided_at, :decided_in, :applied_at)
+            ON CONFLICT (dedupe) DO NOTHING
         RETURNING id
         """,
         columns_of(new),
     )
-    assert row is not None
-    return get(tx, row["id"]), True
+    if row is not None:
+        return get(tx, row["id"]), True
+    known = by_dedupe(tx, new.dedupe)
+    assert known is not None
+    return known, False
 
 
 def get(rd: Reader, id: int) -> Write:

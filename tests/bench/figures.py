@@ -17,7 +17,7 @@ from gateway.home import Home
 from gateway.memory.proposals import Proposal
 from gateway.records import Action, Operation, Origin, Target
 from gateway.store import people
-from tests.bench import discord, flood, governance, growth, recovery, search
+from tests.bench import discord, flood, forgetting, governance, growth, recovery, search, tombstones
 from tests.bench.rig import (
     Figure,
     Running,
@@ -175,7 +175,7 @@ def commands() -> list[Figure]:
 
 
 def memory_write() -> list[Figure]:
-    """A write of memory against its own four fsyncs: two commits, the file, its folder."""
+    """A write of memory against its own five fsyncs: two commits, the file, its folder, the old file's end."""
     with scratch() as folder:
         writes = _memory_writes(folder / "home")
         syncs = bare_syncs(folder)
@@ -214,6 +214,8 @@ ALL: Sequence[tuple[str, Callable[..., list[Figure]]]] = (
     ("commands", commands),
     ("memory_write", memory_write),
     ("governance", governance.governance),
+    ("tombstones", tombstones.tombstone_checks),
+    ("forget", forgetting.forget),
     ("recovery", recovery.replies_and_reviews),
     ("backlog", recovery.backlog),
     ("known_chats", growth.known_chats),

@@ -25,9 +25,10 @@ def flood(server: Server) -> list[Figure]:
         environment = configure(home, server, access=people, memory="nudge_interval: 0")
         with running(hikae(home, "gateway", program="gateway"), **environment) as bot:
             server.ask("/wait_poll")
+            # Before the others: what the quiet chat is told here counts against it for some seconds.
+            alone = percentile(server.ask("/run", chats=1, turns=10, first=QUIET)["latencies"], 50)
             # Twice: the first answer of all may come before the welcome, which is no part of the flood.
             server.ask("/run", chats=CHATS, turns=2, first=FIRST)
-            alone = percentile(server.ask("/run", chats=1, turns=10, first=QUIET)["latencies"], 50)
             server.ask("/model", echoes=True)
             even, at_once = _flooded(server, bot, PACE_SECONDS), _flooded(server, bot, 0.0)
     share = even.rate / even.most

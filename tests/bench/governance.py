@@ -17,7 +17,6 @@ from gateway.conversation.commands import VIEWS, ledger
 from gateway.conversation.commands.call import Services
 from gateway.core import Core, open_core, services_of
 from gateway.home import Home
-from gateway.memory import conflicts
 from gateway.memory.proposals import Ending, Proposal
 from gateway.memory.writing import Memory
 from gateway.policy import Said
@@ -102,7 +101,7 @@ def _blocks(core: Core, space: Space) -> None:
 
 
 def _writes(folder: Path) -> list[Figure]:
-    """An entry added by the model to a file half full: evidence, scan, ledger, file; and what its card compares."""
+    """An entry added by the model to a file half full: evidence, scan, conflicts, ledger, file."""
     home, core, space = _opened(folder / "writes")
     budget = core.loaded.settings.budget(Target.MEMORY)
     home.memory_file(space.name, Target.MEMORY).write_text(_full(1, budget // 2), "utf-8")
@@ -110,11 +109,7 @@ def _writes(folder: Path) -> list[Figure]:
     try:
         for number, note in zip(range(ROUNDS), notes(2), strict=False):
             added = Operation(Action.ADD, note)
-            there = core.memory.read(space, Target.MEMORY).texts
-            seconds.append(
-                _seconds(lambda: _propose(core.memory, space, added, f"add-{number}"))  # noqa: B023
-                + _seconds(lambda: conflicts.find(note, there))  # noqa: B023
-            )
+            seconds.append(_seconds(lambda: _propose(core.memory, space, added, f"add-{number}")))  # noqa: B023
             _propose(core.memory, space, Operation(Action.REMOVE, "", note), f"remove-{number}")
     finally:
         core.close()

@@ -28,7 +28,7 @@ class Load:
         """Whether the model answers with the words it was asked, and not with the same word always."""
         self.model_seconds = 0.0
         self.review_seconds = 0.0
-        self.asked: dict[str, list[float]] = {"chat": [], "review": []}
+        self.asked: dict[str, list[float]] = {"chat": [], "review": [], "title": []}
         """When the model was asked, for which task."""
         self.somebody_asked = asyncio.Event()
         self.review_calls: list[dict[str, Any]] = []

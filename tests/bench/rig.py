@@ -172,7 +172,7 @@ def best_of(times: int, command: Sequence[str], **environment: str) -> float:
 
 
 def bare_syncs(folder: Path) -> list[float]:
-    """What a write of memory has to wait for: two commits, the file, its folder."""
+    """What a write of memory has to wait for: two commits, the file, its folder, the old file overwritten."""
     db = sqlite3.connect(folder / "bare.db", isolation_level=None)
     db.execute("PRAGMA journal_mode=WAL")
     db.execute("PRAGMA synchronous=FULL")
@@ -185,10 +185,14 @@ def bare_syncs(folder: Path) -> list[float]:
             file.write(b"x" * 1000)
             file.flush()
             os.fsync(file.fileno())
+        old = os.open(folder / "file", os.O_WRONLY | os.O_CREAT)
         os.replace(folder / "new", folder / "file")
         handle = os.open(folder, os.O_RDONLY)
         os.fsync(handle)
         os.close(handle)
+        os.pwrite(old, bytes(1000), 0)
+        os.fsync(old)
+        os.close(old)
         db.execute("INSERT INTO t VALUES ('y')")
         seconds.append(time.perf_counter() - began)
     db.close()

@@ -17,7 +17,7 @@ from aiohttp import web
 from tests.bench.load import ANSWER, LOAD, Load
 from tests.bench.server_flood import Flood
 
-REVIEW_MARK = "Background review"
+REVIEW_MARK, TITLE_MARK = "Background review", "Give this conversation a title"
 
 
 async def telegram(request: web.Request) -> web.Response:
@@ -58,8 +58,10 @@ async def model(request: web.Request) -> web.StreamResponse:
     load = request.app[LOAD]
     asked = await request.json()
     said = [message for message in asked["messages"] if message["role"] == "user"]
-    review = REVIEW_MARK in str(said[-1]["content"])[:200]
-    load.asked["review" if review else "chat"].append(time.perf_counter())
+    beginning = str(said[-1]["content"])[:200]
+    review = REVIEW_MARK in beginning
+    task = "review" if review else "title" if beginning.startswith(TITLE_MARK) else "chat"
+    load.asked[task].append(time.perf_counter())
     load.somebody_asked.set()
     seconds = load.review_seconds if review else load.model_seconds
     load.thinking += 1

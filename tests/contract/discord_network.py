@@ -62,6 +62,12 @@ class DiscordNetwork:
     def measure(self, markdown: str) -> int:
         return text.utf16_length(discord_markup.shown(markdown))
 
+    def keeps(self) -> str:
+        return str(self.server.says(ADA, "mine"))
+
+    def files(self) -> list[tuple[str, bytes]]:
+        return self.server.files
+
     def refuse_token(self) -> None:
         self.server.token = "another"
 
@@ -148,8 +154,8 @@ class Talking:
         await self.discord.wait_for(lambda: self.receiver.messages)
         return self.receiver.messages[-1]
 
-    async def answers(self, message: IncomingMessage, words: str) -> str:
-        return await self.platform.send(OutgoingMessage(message.chat, words, via=message.via))
+    async def answers(self, message: IncomingMessage, words: str, *, goes_on: bool = False) -> str:
+        return await self.platform.send(OutgoingMessage(message.chat, words, via=message.via, goes_on=goes_on))
 
 
 CARD = ((Button("Approve", "approve:17:x"), Button("Edit", "edit:17:x", asks=True)),)

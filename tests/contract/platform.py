@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 import pytest
 
-from gateway.chat import Button, Chat, Dialog, IncomingMessage, OutgoingMessage, Person, Suggestion, Tap
+from gateway.chat import Attachment, Button, Chat, Dialog, IncomingMessage, OutgoingMessage, Person, Suggestion, Tap
 from gateway.errors import ChatGone, ConfigError, PlatformBusy, TryLater
 from gateway.ports import Platform
 
@@ -46,6 +46,12 @@ class Network(Protocol):
     def measure(self, text: str) -> int:
         """The length of what is shown for this Markdown, in the network's own measure."""
 
+    def keeps(self) -> str:
+        """A message that the network does not let the bot delete; its id."""
+
+    def files(self) -> list[tuple[str, bytes]]:
+        """Every file that was sent: name and content."""
+
     def refuse_token(self) -> None: ...
     def be_busy_once(self, after: float) -> None: ...
     def break_down_once(self) -> None: ...
@@ -75,9 +81,10 @@ class ScriptedReceiver:
     refused: list[str] = field(default_factory=list)
     """The ids of what was not kept, in order."""
 
-    async def message(self, message: IncomingMessage) -> None:
+    async def message(self, message: IncomingMessage) -> bool:
         self._refuse_if_told(message.id)
         self.messages.append(message)
+        return True
 
     async def tap(self, tap: Tap) -> str:
         self._refuse_if_told(tap.id)
@@ -214,6 +221,36 @@ class PlatformContract:
             assert await platform.send(change) == sent
 
         assert network.screen() == [("✓ Kept", ())]
+
+    async def test_deletes_messages_and_says_which_are_gone(self, network: Network) -> None:
+        """Asked again after a kill, what is gone is gone: no error, and counted once more."""
+        platform = network.platform()
+        async with running(platform, ScriptedReceiver()):
+            first = await platform.send(OutgoingMessage(network.chat, "one"))
+            second = await platform.send(OutgoingMessage(network.chat, "two"))
+            assert list(await platform.delete(network.chat, [first])) == [first]
+            assert list(await platform.delete(network.chat, [first])) == [first]
+            assert network.screen() == [("two", ())]
+            assert list(await platform.delete(network.chat, [first, second])) == [first, second]
+            assert network.screen() == []
+
+    async def test_says_which_messages_it_could_not_delete(self, network: Network) -> None:
+        """A receipt counts what really went."""
+        receiver, platform = ScriptedReceiver(), network.platform()
+        async with running(platform, receiver):
+            kept = network.keeps()
+            sent = await platform.send(OutgoingMessage(network.chat, "one"))
+            assert list(await platform.delete(network.chat, [kept, sent])) == [sent]
+
+    async def test_a_file_arrives_whole_under_its_name(self, network: Network) -> None:
+        """What is exported is somebody's only copy."""
+        platform, content = network.platform(), '{"蜂": 1}\n'.encode() * 1000
+        async with running(platform, ScriptedReceiver()):
+            file = Attachment("export.json", content)
+            await platform.send(OutgoingMessage(network.chat, "Everything", file=file))
+
+        assert network.files() == [("export.json", content)]
+        assert [text for text, _ in network.screen()] == ["Everything"]
 
     async def test_says_how_long_to_wait_when_the_network_is_busy(self, network: Network) -> None:
         """Calling again too early makes the ban longer."""

@@ -49,6 +49,14 @@ class TelegramNetwork:
     def measure(self, markdown: str) -> int:
         return text.utf16_length(telegram_markup.render(markdown).text)
 
+    def keeps(self) -> str:
+        said = self.server.says(ADA, "three days ago")
+        self.server.grows_old(ADA, said)
+        return str(said)
+
+    def files(self) -> list[tuple[str, bytes]]:
+        return [(name, content) for _, name, content in self.server.files]
+
     def refuse_token(self) -> None:
         self.server.token = "1:another"
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gateway import words
-from gateway.errors import ModelBusy, ModelRefused
+from gateway.errors import ModelBusy, ModelFull, ModelRefused
 from gateway.llm import wire
 from gateway.llm.anthropic import AnthropicModel
 from gateway.ports import ModelRequest, RequestMessage, Tokens
@@ -574,3 +574,22 @@ def test_a_process_that_forks_for_each_thought_loads_it_once() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout == "anthropic httpx2\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+        (400, "input length and `max_tokens` exceed context limit: 199000 + 4096 > 200000, decrease input length"),
+        (400, "Input is too long for requested model."),
+        (413, "Request exceeds the maximum size"),
+    ],
+)
+async def test_a_request_that_is_too_long_is_told_from_other_refusals(
+    server: ModelServer, model: AnthropicModel, status: int, message: str
+) -> None:
+    """A shorter one would be answered; fewer tokens for the answer are tried first where that is refused."""
+    server.fails(status, message=message, times=2)
+
+    with pytest.raises(ModelFull):
+        await model.think(HELLO)

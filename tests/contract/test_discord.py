@@ -29,7 +29,7 @@ from tests.contract.platform import PlatformContract, ScriptedReceiver, running
 from tests.fakes.discord import (
     BOT_ID,
     CHANGE,
-    FOLLOW_UP,
+    FIRST_ANSWER,
     GUILD,
     HISTORY,
     SEND,
@@ -168,16 +168,16 @@ class TestSending:
     @pytest.mark.parametrize(
         ("trouble", "unsure"),
         [
-            (lambda server: server.fail(FOLLOW_UP, 429, retry_after=3), False),
-            (lambda server: server.fail(FOLLOW_UP, 503), True),
-            (lambda server: server.drop_after_accept(FOLLOW_UP), True),
+            (lambda server: server.fail(FIRST_ANSWER, 429, retry_after=3), False),
+            (lambda server: server.fail(FIRST_ANSWER, 503), True),
+            (lambda server: server.drop_after_accept(FIRST_ANSWER), True),
         ],
         ids=["429", "503", "lost-answer"],
     )
     async def test_trouble_on_an_interactions_way(
         self, discord: FakeDiscord, trouble: Callable[[FakeDiscord], None], unsure: bool
     ) -> None:
-        """There are no nonces on it, so an answer that may have arrived is marked."""
+        """There are no nonces on it; the answer takes the place of "… is thinking" again, and is seen once."""
         bot = Talking(discord)
         async with bot():
             discord.gives(ADA, "help")
@@ -188,6 +188,7 @@ class TestSending:
             await bot.answers(message, "Here:")
 
         assert busy.value.unsure is unsure
+        assert [one.text for one in discord.screen(discord.dm(ADA))] == ["Here:"]
 
     async def test_the_limits_that_discord_tells_are_kept(self, discord: FakeDiscord) -> None:
         """Its headers say how many messages a channel takes; waiting for them is better than being refused."""

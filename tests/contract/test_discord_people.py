@@ -40,6 +40,7 @@ from tests.fakes.discord import (
     GUILD,
     SEND,
     SET_COMMANDS,
+    WITHDRAW,
     FakeDiscord,
 )
 from tests.fakes.discord import CHANNEL as CHANNEL_CALL
@@ -73,7 +74,7 @@ class TestReading:
         assert [one.addressed for one in receiver.messages] == [False, True, False, False, True]
         assert [one.private for one in receiver.messages] == [False] * 5
         assert [one.server for one in receiver.messages] == [str(GUILD)] * 5
-        assert receiver.said()[1:3] == ["and you?", "so @Person 456 says"]
+        assert receiver.said()[1:3] == ["and you?", "so @person456 says"]
         assert receiver.messages[4].pieces == (
             Piece(How.QUOTED, f"discord:{BOT_ID}", "Hello all"),
             Piece(How.OWN, "discord:123", "what?"),
@@ -195,10 +196,10 @@ class TestReading:
         class Stubborn(ScriptedReceiver):
             stuck = True
 
-            async def message(self, message: IncomingMessage) -> None:
+            async def message(self, message: IncomingMessage) -> bool:
                 if message.own_text == "first" and self.stuck:
                     raise TryLater("not now", after=0.01)
-                await super().message(message)
+                return await super().message(message)
 
         receiver = Stubborn()
         async with running(build(discord), receiver):
@@ -305,7 +306,7 @@ class TestCommands:
             discord.gives(ADA, "memory", "pending", channel=CHANNEL)
             message = await bot.message()
             first = await bot.answers(message, "One waits:")
-            await bot.answers(message, "17")
+            await bot.answers(message, "17", goes_on=True)
             change = OutgoingMessage(message.chat, "None waits.", edits=first, via=message.via)
             assert await bot.platform.send(change) == first
 
@@ -314,6 +315,53 @@ class TestCommands:
             ("17", True),
         ]
         assert not discord.called(SEND)
+
+    async def test_an_answer_that_is_sent_again_is_seen_once(self, discord: FakeDiscord) -> None:
+        """After a kill nobody knows whether it arrived, and Discord drops no repeats there."""
+        discord.add_channel(CHANNEL)
+        bot = Talking(discord)
+        async with bot():
+            discord.gives(ADA, "memory", "pending", channel=CHANNEL)
+            message = await bot.message()
+            sent = await bot.answers(message, "None waits.")
+            assert await bot.answers(message, "None waits.") == sent
+
+        assert [(one.text, one.ephemeral) for one in discord.screen(CHANNEL)] == [("None waits.", True)]
+
+    async def test_whoever_dismissed_that_the_bot_is_thinking_is_answered_all_the_same(
+        self, discord: FakeDiscord
+    ) -> None:
+        """There is then nothing whose place the answer could take, and it stays private."""
+        discord.add_channel(CHANNEL)
+        bot = Talking(discord)
+        async with bot():
+            given = discord.gives(ADA, "memory", "pending", channel=CHANNEL)
+            message = await bot.message()
+            discord.interactions[given].thinking = False
+            await bot.answers(message, "None waits.")
+
+        assert [(one.text, one.ephemeral) for one in discord.screen(CHANNEL)] == [("None waits.", True)]
+
+    async def test_a_command_to_which_nothing_is_said_leaves_nobody_thinking(self, discord: FakeDiscord) -> None:
+        """A stranger's, for one: Discord would show "… is thinking" for a quarter of an hour."""
+
+        class Deaf(ScriptedReceiver):
+            async def message(self, message: IncomingMessage) -> bool:
+                await super().message(message)
+                return False
+
+        bot = Talking(discord)
+        bot.receiver = Deaf()
+        async with bot():
+            given = discord.gives(ADA, "help")
+            await calls(discord, WITHDRAW, 1)
+            discord.lets_run_out(discord.gives(ADA, "help"))
+            await discord.wait_for(lambda: len(bot.receiver.messages) == 2)
+            discord.gives(ADA, "help")
+            await calls(discord, WITHDRAW, 2)
+
+        assert not discord.interactions[given].thinking
+        assert discord.sent == []
 
     @pytest.mark.parametrize(("name", "where"), [("help", CHANNEL), ("help", None), ("remember", None)])
     async def test_other_answers_are_seen_by_all(self, discord: FakeDiscord, name: str, where: int | None) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gateway import words
-from gateway.errors import ModelBusy, ModelRefused
+from gateway.errors import ModelBusy, ModelFull, ModelRefused
 from gateway.llm import wire
 from gateway.llm.openai import OpenAIModel
 from gateway.ports import ModelRequest, RequestMessage, Tokens
@@ -359,3 +359,64 @@ def test_the_sdk_is_not_loaded_before_the_first_thought() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout == "fake-1 False False\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens."),
+        (400, "the request exceeds the available context size. try increasing the context size"),
+        (500, "the input (5120 tokens) is larger than the max context size (4096 tokens). skipped"),
+        (400, "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."),
+        (400, "Prompt contains 40000 tokens, too large for model with 32768 maximum context length"),
+        (400, "Trying to keep the first 5000 tokens when context the overflows."),
+        (400, "Please reduce the length of the messages or completion."),
+        (422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000"),
+        (400, "This model's maximum prompt length is 131072 but the request contains 140000 tokens."),
+        (400, "input length exceeds the context length"),
+        (400, "The decoder prompt (length 5000) is longer than the maximum model length of 4096"),
+        (400, "Your input exceeds the context window of this model."),
+        (400, "Range of input length should be [1, 30720]"),
+        (413, "Payload Too Large"),
+    ],
+)
+async def test_a_request_that_is_too_long_is_told_from_other_refusals(
+    server: ModelServer, model: OpenAIModel, status: int, message: str
+) -> None:
+    """A shorter one would be answered. Each server says it in its own words, some as a trouble of their own."""
+    server.fails(status, message=message, times=3)
+
+    with pytest.raises(ModelFull):
+        await model.think(HELLO)
+
+
+async def test_a_code_alone_says_that_a_request_is_too_long(server: ModelServer, model: OpenAIModel) -> None:
+    """With the words of another language, or none; also inside a 200."""
+    error = {"error": {"message": "zu lang", "code": "context_length_exceeded"}}
+    server.says_raw(json.dumps(error), status=400)
+    server.says_raw(json.dumps({"error": {"code": 400, "message": "maximum context length is 10 tokens"}}))
+
+    for _ in range(2):
+        with pytest.raises(ModelFull):
+            await model.think(HELLO)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Invalid parameter: messages with role 'tool' must follow tool calls",
+        "max_tokens is too large: 99999. This model supports at most 16384 completion tokens",
+        "Request too large on tokens per min (TPM): Limit 30000, Requested 40000.",
+        "temperature exceeds 2",
+    ],
+)
+async def test_other_refusals_are_not_taken_for_too_long(
+    server: ModelServer, model: OpenAIModel, message: str
+) -> None:
+    """A conversation that was compressed for nothing would be refused all the same."""
+    server.fails(400, message=message)
+
+    with pytest.raises(ModelRefused) as refused:
+        await model.think(HELLO)
+
+    assert not isinstance(refused.value, ModelFull)

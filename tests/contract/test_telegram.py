@@ -78,10 +78,10 @@ class TestConfirming:
         """A flood in one chat must not keep the words of a quiet one at Telegram."""
 
         class Waiting(ScriptedReceiver):
-            async def message(self, message: IncomingMessage) -> None:
+            async def message(self, message: IncomingMessage) -> bool:
                 if message.person.id == str(ADA):
                     await let_go.wait()
-                await super().message(message)
+                return await super().message(message)
 
         let_go = asyncio.Event()
         receiver = Waiting()
@@ -102,11 +102,11 @@ class TestConfirming:
         """Telegram confirms everything below an offset: a later word of another chat must not move it past this."""
 
         class RefusingAda(ScriptedReceiver):
-            async def message(self, message: IncomingMessage) -> None:
+            async def message(self, message: IncomingMessage) -> bool:
                 if message.person.id == str(ADA) and len(self.refused) < 3:
                     self.refused.append(message.id)
                     raise StoreBusy("full", after=0.0)
-                await super().message(message)
+                return await super().message(message)
 
         receiver = RefusingAda()
         telegram.says(ADA, "refused")
@@ -122,9 +122,10 @@ class TestConfirming:
         """A kill between keeping and confirming brings the update again, under the same message id."""
 
         class KilledAfterKeeping(ScriptedReceiver):
-            async def message(self, message: IncomingMessage) -> None:
+            async def message(self, message: IncomingMessage) -> bool:
                 await super().message(message)
                 await asyncio.Event().wait()
+                return True
 
         killed, again = KilledAfterKeeping(), ScriptedReceiver()
         async with running(build(telegram), killed):
@@ -141,11 +142,11 @@ class TestConfirming:
         """An update on which our own code breaks is tried thrice, then it is given up, loudly."""
 
         class Buggy(ScriptedReceiver):
-            async def message(self, message: IncomingMessage) -> None:
+            async def message(self, message: IncomingMessage) -> bool:
                 if message.own_text == "poison":
                     self.refused.append(message.id)
                     raise ZeroDivisionError("poison")
-                await super().message(message)
+                return await super().message(message)
 
         receiver = Buggy()
         async with running(build(telegram), receiver):

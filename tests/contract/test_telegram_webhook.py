@@ -147,9 +147,10 @@ async def test_it_is_confirmed_only_when_it_is_kept(telegram: FakeTelegram) -> N
     let_go = asyncio.Event()
 
     class Slow(ScriptedReceiver):
-        async def message(self, message: IncomingMessage) -> None:
+        async def message(self, message: IncomingMessage) -> bool:
             await super().message(message)
             await let_go.wait()
+            return True
 
     receiver = Slow()
     async with running(called(telegram), receiver):
@@ -169,11 +170,12 @@ async def test_calls_side_by_side_are_taken_one_after_the_other(telegram: FakeTe
     class Counting(ScriptedReceiver):
         inside = 0
 
-        async def message(self, message: IncomingMessage) -> None:
+        async def message(self, message: IncomingMessage) -> bool:
             self.inside += 1
             at_once.append(self.inside)
             await asyncio.sleep(0)
             self.inside -= 1
+            return True
 
     async with running(called(telegram), Counting()):
         updates = [

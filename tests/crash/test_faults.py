@@ -134,7 +134,7 @@ def test_a_disk_without_room_loses_nothing(tmp_path: Path) -> None:
         one.remember("dog")
         one.settle()
         filler = disk / "filler"
-        _fill(filler)
+        fill(filler)
         one.remember("cat")
         one.chat("good morning")
         one.remember("horse")
@@ -179,7 +179,7 @@ def _largest(one: World) -> int:
     return max(path.stat().st_size, path.with_name("state.db-wal").stat().st_size)
 
 
-def _fill(path: Path) -> None:
+def fill(path: Path) -> None:
     with path.open("wb", buffering=0) as file:
         for size in (65536, 4096, 1):
             try:

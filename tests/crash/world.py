@@ -140,7 +140,7 @@ class World:
     def _kind(self, shown: Shown) -> str:
         if shown.text.startswith("💾"):
             return "notice"
-        starts = ("Hello! I am hikae. I keep", "Ask me before", "🗂", "✓", "Waiting")
+        starts = ("Hello! I am hikae. I keep", "Ask me before", "🗂", "🗜", "✓", "Waiting")
         return "other" if shown.text.startswith(starts) else "reply"
 
     def _memory_wrong(self) -> Iterator[str]:

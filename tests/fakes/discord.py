@@ -58,6 +58,8 @@ CHANGE = "PATCH /channels/{channel_id}/messages/{message_id}"
 HISTORY = "GET /channels/{channel_id}/messages"
 CHANNEL = "GET /channels/{channel_id}"
 FOLLOW_UP = "POST /webhooks/{webhook_id}/{webhook_token}"
+FIRST_ANSWER = "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original"
+WITHDRAW = "DELETE /webhooks/{webhook_id}/{webhook_token}/messages/@original"
 ACKNOWLEDGE = "POST /interactions/{interaction_id}/{interaction_token}/callback"
 GET_COMMANDS = "GET /applications/{application_id}/commands"
 SET_COMMANDS = "PUT /applications/{application_id}/commands"
@@ -86,6 +88,8 @@ class FakeDiscord:
     heartbeat_seconds: float = 3600.0
     calls: list[Call] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
+    files: list[tuple[str, bytes]] = field(default_factory=list)
+    """Every file that the bot sent: name, content."""
 
     def __post_init__(self) -> None:
         self._changed = threading.Condition()
@@ -394,7 +398,10 @@ class FakeDiscord:
     def screen(self, channel: int) -> list[Shown]:
         """What this channel shows of the bot now: each message once, as last changed."""
         with self._changed:
-            latest = {one.message_id: one for one in self.world.sent if one.channel == channel}
+            there = self.world.messages.get(channel, {})
+            latest = {
+                one.message_id: one for one in self.world.sent if one.channel == channel and one.message_id in there
+            }
         return [latest[number] for number in sorted(latest)]
 
     def called(self, name: str) -> list[Call]:
@@ -419,10 +426,9 @@ class FakeDiscord:
     # -- the server ----------------------------------------------------------------------------------
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
-        raw = await request.read()
         try:
             operation = self._rules.operation(request.method, "/" + request.match_info["path"])
-            body = json.loads(raw) if raw else None
+            body = await self._body(request)
         except (Wrong, ValueError) as wrong:
             return self._misused(str(wrong))
         call = Call(operation.name, operation.values, dict(request.query), body, time.monotonic())
@@ -437,6 +443,18 @@ class FakeDiscord:
             return _hang_up(request) if not failure.status else _failed(failure)
         answer = self._checked(operation, call)
         return answer if failure is None else _hang_up(request)
+
+    async def _body(self, request: web.Request) -> Any:
+        """JSON, or a form with JSON in one part and a file in the other."""
+        if request.content_type != "multipart/form-data":
+            raw = await request.read()
+            return json.loads(raw) if raw else None
+        form = await request.post()
+        for value in form.values():
+            if isinstance(value, web.FileField):
+                self.files.append((value.filename, value.file.read()))
+                value.file.close()
+        return json.loads(str(form["payload_json"]))
 
     def _next_failure(self, name: str) -> _Failure | None:
         with self._changed:

@@ -67,7 +67,9 @@ class Interaction:
     """The type of the first answer, 0 while there is none."""
     private: bool = False
     thinking: bool = False
-    """Deferred: the first follow-up takes its place, and is as private as it is."""
+    """Deferred: the first answer takes its place, and is as private as it is."""
+    first: int = 0
+    """The message that took its place, 0 while there is none."""
     expired: bool = False
     dialog: dict[str, Any] | None = None
     choices: list[tuple[str, str]] | None = None
@@ -89,6 +91,8 @@ class World:
     messages: dict[int, dict[int, dict[str, Any]]] = field(default_factory=dict)
     closed: set[int] = field(default_factory=set)
     unreadable: set[int] = field(default_factory=set)
+    managed: set[int] = field(default_factory=set)
+    """Channels in which the bot may delete what others write."""
     _nonces: dict[str, dict[str, Any]] = field(default_factory=dict)
     _used: dict[int, list[float]] = field(default_factory=dict)
     _next_id: int = FIRST_ID
@@ -108,6 +112,8 @@ class World:
                 return self._send(int(values["channel_id"]), call.body)
             case "PATCH /channels/{channel_id}/messages/{message_id}":
                 return self._change(int(values["channel_id"]), int(values["message_id"]), call.body)
+            case "DELETE /channels/{channel_id}/messages/{message_id}":
+                return self._delete(int(values["channel_id"]), int(values["message_id"]))
             case "POST /channels/{channel_id}/typing":
                 self.typing.append(int(self._writable(int(values["channel_id"]))["id"]))
                 return None
@@ -121,6 +127,10 @@ class World:
                 return self._acknowledge(int(values["interaction_id"]), values["interaction_token"], call.body)
             case "POST /webhooks/{webhook_id}/{webhook_token}":
                 return self._follow_up(values["webhook_token"], call.body)
+            case "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original":
+                return self._fill_in(values["webhook_token"], call.body)
+            case "DELETE /webhooks/{webhook_id}/{webhook_token}/messages/@original":
+                return self._withdraw(values["webhook_token"])
             case "PATCH /webhooks/{webhook_id}/{webhook_token}/messages/{message_id}":
                 interaction = self._by_token(values["webhook_token"])
                 return self._change(interaction.channel, int(values["message_id"]), call.body, by_token=True)
@@ -174,6 +184,16 @@ class World:
         self.sent.append(_shown(message))
         return message
 
+    def _delete(self, channel: int, message_id: int) -> None:
+        """Ours; others' only where the bot may manage messages, which is never in private."""
+        self._writable(channel)
+        message = self.messages.get(channel, {}).get(message_id)
+        if message is None or message["flags"] & EPHEMERAL:
+            raise Refusal(404, 10008, "Unknown Message")
+        if message["author"]["id"] != str(BOT_ID) and channel not in self.managed:
+            raise Refusal(403, 50003, "Cannot execute action on a DM channel")
+        self.messages[channel].pop(message_id)
+
     def _acknowledge(self, number: int, token: str, body: dict[str, Any]) -> None:
         interaction = self.interactions.get(number)
         if interaction is None or interaction.token != token or interaction.expired:
@@ -200,16 +220,33 @@ class World:
         if not interaction.acknowledged:
             raise Refusal(404, 10015, "Unknown Webhook")
         discord_rules.check_message(body, new=True)
-        asked = interaction.private if interaction.thinking else bool(body.get("flags", 0) & EPHEMERAL)
+        is_first = interaction.thinking
+        asked = interaction.private if is_first else bool(body.get("flags", 0) & EPHEMERAL)
         interaction.thinking = False
         flags = (body.get("flags", 0) & ~EPHEMERAL) | (EPHEMERAL if asked else 0)
         fields = {"flags": flags, "components": body.get("components") or []}
         message = self.new_message(interaction.channel, self.bot(), body["content"], fields)
+        interaction.first = int(message["id"]) if is_first else interaction.first
         if interaction.told["type"] in (3, 5):
             interaction.toasts.append(body["content"])
         else:
             self.sent.append(_shown(message))
         return message
+
+    def _fill_in(self, token: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The first answer to a command, or another one in its place."""
+        interaction = self._by_token(token)
+        if interaction.first:
+            return self._change(interaction.channel, interaction.first, body, by_token=True)
+        if not interaction.thinking:
+            raise Refusal(404, 10008, "Unknown Message")
+        return self._follow_up(token, body)
+
+    def _withdraw(self, token: str) -> None:
+        interaction = self._by_token(token)
+        if not interaction.thinking:
+            raise Refusal(404, 10008, "Unknown Message")
+        interaction.thinking = False
 
     def _by_token(self, token: str) -> Interaction:
         for interaction in self.interactions.values():

@@ -41,6 +41,27 @@ def is_review(request: Json) -> bool:
     return bool(said) and _last_text(said[-1].get("content", "")).startswith("Background review:")
 
 
+def is_title(request: Json) -> bool:
+    """Whether a request asks for the title of a conversation."""
+    said = request.get("messages", ())
+    return bool(said) and _last_text(said[-1].get("content", "")).startswith("Give this conversation a title")
+
+
+def is_flush(request: Json) -> bool:
+    """Whether a request asks what to keep before a session is compressed."""
+    return _ends_with_instruction(request, "Memory flush:")
+
+
+def is_summary(request: Json) -> bool:
+    """Whether a request asks for the summary of a conversation."""
+    return _ends_with_instruction(request, "Compression:")
+
+
+def _ends_with_instruction(request: Json, begins: str) -> bool:
+    said = [message for message in request.get("messages", ()) if message.get("role") == "user"]
+    return bool(said) and _last_text(said[-1].get("content", "")).startswith(begins)
+
+
 def _last_text(content: object) -> str:
     """What a message ends with: all of a text, or the last of Anthropic's blocks."""
     if isinstance(content, list):
@@ -50,7 +71,7 @@ def _last_text(content: object) -> str:
 
 def is_chat(request: Json) -> bool:
     """Whether a request is a turn's."""
-    return not is_review(request)
+    return not (is_review(request) or is_flush(request) or is_summary(request))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +165,8 @@ class ModelServer:
         """True: it answers a streaming request with one JSON document, as some others do."""
         self.thinks = False
         """True: it refuses `"thinking": {"type": "disabled"}` with a 400, as some of Anthropic's models do."""
+        self.window: int | None = None
+        """How many tokens (of four bytes) the messages of a request may have; more is refused in OpenAI's words."""
         self.most_tokens = 64_000
         """What `max_tokens` may be."""
         self.cache = anthropic.Cache()
@@ -157,6 +180,8 @@ class ModelServer:
         self._seen: set[object] = set()
         self._requests: list[Recorded] = []
         self._scripts: list[Script] = []
+        self._titles: list[Script] = []
+        self._title_requests: list[Recorded] = []
         self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fake-model", daemon=True)
@@ -219,6 +244,18 @@ class ModelServer:
         with self._changed:
             self._scripts.clear()
 
+    def titles(self, text: str, **how: Any) -> None:
+        """Name a conversation so. Without this, titles are refused: most tests are about something else."""
+        with self._changed:
+            self._titles.append(Script(text=text, **how))
+
+    def holds_title(self, text: str) -> Gate:
+        """Name a conversation so once the returned gate is opened."""
+        gate = Gate(self._loop)
+        self._gates.append(gate)
+        self.titles(text, gate=gate)
+        return gate
+
     def _add(self, script: Script) -> None:
         with self._changed:
             self._scripts.append(script)
@@ -230,6 +267,12 @@ class ModelServer:
         """All chat-completion requests so far, in order."""
         with self._changed:
             return tuple(self._requests)
+
+    @property
+    def title_requests(self) -> tuple[Recorded, ...]:
+        """Those that asked for a title; they are in no other list."""
+        with self._changed:
+            return tuple(self._title_requests)
 
     @property
     def last(self) -> Recorded:
@@ -329,12 +372,16 @@ class ModelServer:
 
     def _take(self, recorded: Recorded, asked: Json) -> Script:
         """The script for this request; a refusal of what was sent uses none up."""
+        if is_title(asked):
+            return self._take_title(recorded)
         with self._changed:
             self._requests.append(recorded)
             self._changed.notify_all()
             if complaint := self._complaint(recorded, asked):
                 self.complaints.append(complaint)
                 return _refusal(complaint)
+            if self.window is not None and _prompt_tokens(asked) > self.window:
+                return _too_long(self.window, _prompt_tokens(asked))
             if asked.get("max_tokens", 0) > self.most_tokens:
                 return _refusal(
                     f"max_tokens: {asked['max_tokens']} > {self.most_tokens}, which is the maximum allowed"
@@ -350,6 +397,12 @@ class ModelServer:
                     self._scripts.remove(script)
                     return script
             return Script(text=self.otherwise)
+
+    def _take_title(self, recorded: Recorded) -> Script:
+        with self._changed:
+            self._title_requests.append(recorded)
+            self._changed.notify_all()
+            return self._titles.pop(0) if self._titles else Script(status=403, raw=b"{}")
 
     @staticmethod
     def _complaint(recorded: Recorded, asked: Json) -> str:
@@ -430,6 +483,16 @@ def _call(number: int, tool: str, arguments: Json | str) -> Json:
 def _refusal(message: str) -> Script:
     body = json.dumps({"error": {"message": message, "type": "invalid_request_error"}}).encode()
     return Script(status=400, raw=body)
+
+
+def _prompt_tokens(asked: Json) -> int:
+    return len(json.dumps(asked.get("messages"), ensure_ascii=False).encode()) // 4
+
+
+def _too_long(window: int, tokens: int) -> Script:
+    said = f"This model's maximum context length is {window} tokens. However, you requested {tokens} tokens."
+    error = {"message": said, "type": "invalid_request_error", "code": "context_length_exceeded"}
+    return Script(status=400, raw=json.dumps({"error": error}).encode())
 
 
 def _error(status: int, message: str) -> web.Response:

@@ -104,6 +104,10 @@ class FakeTelegram:
     webhook_answers: list[int] = field(default_factory=list)
     """The status of each call of the webhook, 0 where nobody answered."""
     violations: list[str] = field(default_factory=list)
+    files: list[tuple[int, str, bytes]] = field(default_factory=list)
+    """Every file that the bot sent: chat, name, content."""
+    administered: set[int] = field(default_factory=set)
+    """Groups in which the bot may delete what others write."""
     polls_at_once: int = 0
     """The most getUpdates calls that were ever open at the same time."""
 
@@ -115,6 +119,8 @@ class FakeTelegram:
         self._messages: dict[tuple[int, int], dict[str, Any]] = {}
         self._chats: dict[int, dict[str, Any]] = {}
         self._blocked: set[int] = set()
+        self._uploads: dict[str, tuple[str, bytes]] = {}
+        self._too_old: set[tuple[int, int]] = set()
         self._open_taps: set[str] = set()
         self._topics: set[tuple[int, int]] = set()
         self._moved: dict[int, int] = {}
@@ -270,6 +276,14 @@ class FakeTelegram:
         """From now on the bot may not write to this person."""
         self._tell(lambda: self._blocked.add(person))
 
+    def grows_old(self, chat: int, message: int) -> None:
+        """More than 48 hours have passed for this message."""
+        self._tell(lambda: self._too_old.add((chat, message)))
+
+    def deletes(self, chat: int, message: int) -> None:
+        """Somebody deletes a message."""
+        self._tell(lambda: self._messages.pop((chat, message)))
+
     def knows(self, chat: int) -> None:
         """The bot may write to this chat although nobody has said anything yet."""
         self._tell(lambda: self._chat(chat))
@@ -321,7 +335,8 @@ class FakeTelegram:
     def screen(self, chat: int) -> list[Shown]:
         """What this chat shows of the bot now: each message once, as last changed."""
         with self._changed:
-            latest = {one.message_id: one for one in self.sent if one.chat == chat}
+            there = {number for where, number in self._messages if where == chat}
+            latest = {one.message_id: one for one in self.sent if one.chat == chat and one.message_id in there}
         return [latest[number] for number in sorted(latest)]
 
     def messages_of(self, chat: int) -> list[dict[str, Any]]:
@@ -375,6 +390,11 @@ class FakeTelegram:
         if request.match_info["token"] != self.token:
             return _refusal(401, "Unauthorized")
         given, from_form = await _parameters(request)
+        for name, value in given.items():
+            if isinstance(value, web.FileField):
+                self._uploads[value.filename] = (value.filename, value.file.read())
+                value.file.close()
+                given[name] = value.filename
         failure = self._next_failure(method)
         self._tell(lambda: self.calls.append(Call(method, given, time.monotonic())))
         if failure is not None and failure.drips:
@@ -516,6 +536,18 @@ class FakeTelegram:
         self._tell(lambda: self.sent.append(shown))
         return message
 
+    async def _senddocument(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        chat = self._reachable(parameters["chat_id"])
+        if len(parameters.get("caption", "")) > 1024:
+            raise Refusal(400, "Bad Request: message caption is too long")
+        name, content = self._uploads.pop(parameters["document"])
+        file = {"file_id": "d", "file_unique_id": "d", "file_name": name, "file_size": len(content)}
+        message = self._new_message(chat, self._bot(), {"document": file, "caption": parameters.get("caption", "")})
+        self._tell(lambda: self.files.append((chat, name, content)))
+        shown = Shown(chat, message["message_id"], message["caption"])
+        self._tell(lambda: self.sent.append(shown))
+        return message
+
     async def _editmessagetext(self, parameters: dict[str, Any]) -> dict[str, Any]:
         if not {"chat_id", "message_id", "text"} <= parameters.keys():
             raise Wrong("editMessageText needs chat_id, message_id and text")
@@ -537,6 +569,18 @@ class FakeTelegram:
         self._messages[chat, message["message_id"]] = message
         self._tell(lambda: self.sent.append(replace(_shown(message), edited=True)))
         return message
+
+    async def _deletemessage(self, parameters: dict[str, Any]) -> bool:
+        """Ours and what people wrote to us in private, for 48 hours."""
+        chat, number = self._reachable(parameters["chat_id"]), parameters["message_id"]
+        message = self._messages.get((chat, number))
+        if message is None:
+            raise Refusal(400, "Bad Request: message to delete not found")
+        ours = message["from"]["id"] == BOT_ID
+        if (chat, number) in self._too_old or not (ours or chat > 0 or chat in self.administered):
+            raise Refusal(400, "Bad Request: message can't be deleted for everyone")
+        self._tell(lambda: self._messages.pop((chat, number)))
+        return True
 
     async def _answercallbackquery(self, parameters: dict[str, Any]) -> bool:
         tap, toast = parameters["callback_query_id"], parameters.get("text", "")

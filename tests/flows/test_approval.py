@@ -134,7 +134,7 @@ async def test_commands_decide_like_taps(tmp_path: Path) -> None:
         await bot.says(f"/memory approve {first.id} 99")
         assert bot.sees()[-1].splitlines() == [
             f'{first.id} ✓ remembered: "Lives in Bergen"',
-            "There is no write 99. /memory pending shows what waits.",
+            "There is no write 99. /memory pending and /skills pending show what waits.",
         ]
         await bot.says("/memory reject all")
 
@@ -342,7 +342,7 @@ async def test_a_card_is_one_message_and_a_rejection_takes_all_of_it_back(tmp_pa
         long_text = "Bergen and the rain. " * 300
         await proposes(bot, long_text, f"please remember: {long_text[:3000]}")
         cards = [shown for shown in bot.telegram.screen(ANNA) if shown.labels]
-        assert len(cards) == 2  # the card, and the first question
+        assert len(cards) == 1
 
         await bot.taps("Reject")
 

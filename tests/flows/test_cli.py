@@ -649,6 +649,7 @@ def test_status_of_a_home_that_is_not_there_makes_nothing(machine: Machine) -> N
         "platforms": {},
         "reviews": {"due": 0, "running": 0, "failed": 0},
         "pending": 0,
+        "daily_tokens": {"used": 0, "bound": 0, "waits_until": None},
         "problems": ["No gateway runs. Start it: hikae up"],
     }
     assert not machine.home.path.exists()
@@ -777,14 +778,19 @@ def test_doctor_tries_the_model_and_says_what_to_check(machine: Machine) -> None
         ("model: small, base_url: 'http://127.0.0.1:9/v1'", "The model's server does not answer."),
     ],
 )
-def test_doctor_tries_the_model_of_the_reviews_too(machine: Machine, review: str, said: str) -> None:
-    """A review fails where nobody looks; its model is told from the chat's."""
-    machine.configure(f"auxiliary: {{background_review: {{{review}}}}}\n")
+@pytest.mark.parametrize(
+    ("setting", "name"), [("background_review", "review model"), ("compression", "compression model")]
+)
+def test_doctor_tries_the_other_models_too(
+    machine: Machine, setting: str, name: str, review: str, said: str
+) -> None:
+    """A review or a summary fails where nobody looks; its model is told from the chat's."""
+    machine.configure(f"auxiliary: {{{setting}: {{{review}}}}}\n")
 
     ran = machine.hikae("doctor")
 
     assert ran.code == 1
-    assert f"!! review model: {said}" in ran.out
+    assert f"!! {name}: {said}" in ran.out
 
 
 def test_doctor_says_that_a_database_is_too_new(machine: Machine) -> None:

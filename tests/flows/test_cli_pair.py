@@ -71,6 +71,21 @@ def test_the_list_names_who_asks_and_who_is_let_in(machine: Machine) -> None:
     assert lines[2].split() == ["telegram:123", "owner", "owner", "config.yaml"]
 
 
+def test_a_no_is_listed_with_the_way_back(machine: Machine, core: app.Core) -> None:
+    """Whoever was taken out by mistake need not ask again."""
+    machine.hikae("pair", "approve", asks(core, PAUL))
+    machine.hikae("pair", "revoke", "telegram:777")
+
+    row, way_back = machine.hikae("pair", "list").out.splitlines()
+    listed = machine.hikae("pair", "list", "--json").json
+
+    assert row.split()[:3] == ["telegram:777", "revoked", "–"]
+    assert way_back == "`hikae pair approve PLATFORM:ID` lets in who was ignored or revoked."
+    assert [(each["role"], each["since"] is not None) for each in listed] == [("revoked", True)]
+    assert machine.hikae("pair", "approve", "telegram:777").code == 0
+    assert standing(core, PAUL) is Standing.ALLOWED
+
+
 def test_as_joins_an_account_to_a_person_and_doctor_lists_the_space_it_left(
     machine: Machine, core: app.Core
 ) -> None:
@@ -101,7 +116,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(machine: Machine) -> None
             )
         ]
         assert [ran.code for ran in refused] == [1] * 7
-        assert refused[4].err.startswith("telegram:456 stands in access.allowed in config.yaml.")
+        assert refused[4].err.startswith("telegram:456 is named in access.allowed in config.yaml.")
         assert standing(core, MALLORY) is Standing.STRANGER
         with core.db.read() as rd:
             assert people.let_in(rd) == []

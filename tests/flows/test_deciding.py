@@ -441,7 +441,8 @@ def _reminders(house: House) -> list[str]:
 
 def _keep_house(house: House) -> None:
     core = house.core
-    keeping = Housekeeping(core.db, core.memory, core.loaded.settings, NoQueue(), house.clock, lambda: None)
+    settings = core.loaded.settings
+    keeping = Housekeeping(core.db, core.memory, settings, NoQueue(), house.clock, lambda: None, core.home)
     keeping.tidy()
 
 

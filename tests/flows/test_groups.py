@@ -1,12 +1,18 @@
 """Groups: who is heard there, whose words may become memory, and what others may read."""
 
+import asyncio
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gateway.records import Status
+from gateway.chat import Chat
+from gateway.conversation import gathering
+from gateway.records import Message, Status
+from gateway.store import messages
+from gateway.store.db import Database
 from tests.bot import ANNA, BEN, MALLORY, Bot, running_bot
 from tests.fakes.model import is_review
 
@@ -118,7 +124,7 @@ async def test_the_model_sees_who_speaks_under_a_harmless_name(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    "command", ["/memory", "/memory approve 1", "/new", "/remember Paint", "/refine", "/model"]
+    "command", ["/memory", "/memory approve 1", "/new", "/remember Paint", "/refine", "/compress", "/model"]
 )
 async def test_a_member_commands_nothing_that_is_the_owners(tmp_path: Path, command: str) -> None:
     """In a group memory is the owner's to show and to change, whoever else may talk to the bot in private."""
@@ -392,3 +398,51 @@ async def test_what_comes_late_under_the_old_id_is_answered_once_and_in_the_new_
         assert bot.sees(GROUP) == []
         assert bot.sees(new) == ["Hello from the fake model."]
         assert len(bot.server.requests) == 1
+
+
+@pytest.mark.parametrize("command", ["/stop", "/new"])
+async def test_a_turn_of_before_a_move_is_ended_from_the_chat_that_the_group_has_become(
+    tmp_path: Path, command: str
+) -> None:
+    """The group sees one conversation; where the model is still asked, the next question waits behind it."""
+    async with running_bot(tmp_path, access=OPEN) as bot:
+        gate = bot.server.holds("Never said.")
+        bot.telegram.says(ANNA, f"@{bot.telegram.username} tell us a long story", chat=GROUP)
+        await gate.reached()
+        bot.telegram.migrates(GROUP, -1009, by=ANNA)
+        await bot.telegram.wait_for(lambda: not bot.telegram.unconfirmed)
+        bot.telegram.says(ANNA, command, chat=-1009)
+        await bot.until(lambda: bot.sees(-1009))
+        bot.server.answers("A short one.")
+        bot.telegram.says(ANNA, f"@{bot.telegram.username} and now a short one", chat=-1009)
+        await bot.until(lambda: "A short one." in bot.sees(-1009))
+
+        assert "Never said." not in bot.sees(-1009) + bot.sees(GROUP)
+
+
+async def test_a_message_that_waits_while_its_group_moves_is_one_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For a moment it waits in the lanes of both chats; begun twice it would be counted as two turns, of which one
+    is never reviewed."""
+    lanes, whole = Counter[str](), asyncio.Event()
+
+    async def until_whole(_: Database, message: Message, __: gathering.Hears) -> None:
+        lanes["waiting"] += 1
+        await whole.wait()
+
+    monkeypatch.setattr(gathering, "until_whole", until_whole)
+    async with running_bot(tmp_path, access=OPEN) as bot:
+        bot.telegram.says(ANNA, f"@{bot.telegram.username} {'a long line of text ' * 200}", chat=GROUP)
+        await bot.until(lambda: lanes["waiting"] == 1)
+        bot.telegram.migrates(GROUP, -1009, by=ANNA)
+        await bot.until(lambda: lanes["waiting"] == 2)
+        with bot.core.db.write():  # both look, and then wait to begin it
+            whole.set()
+            await bot.until(lambda: bot.core.db._waiting == 2)
+        await bot.settles()
+
+        with bot.core.db.read() as rd:
+            kept = messages.of_platform(rd, Chat("telegram", "-1009"), f"{GROUP}:1")
+        assert kept is not None and kept.turn == 1
+        assert bot.sees(-1009) == ["Hello from the fake model."]

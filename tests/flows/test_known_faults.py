@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from gateway.store import search, sessions
 from tests.bot import ANNA, BEN, Bot, running_bot
+from tests.doors import Discord, Place, World, world
 from tests.fakes.model import is_review
 from tests.processes import Machine
 
@@ -336,3 +338,80 @@ async def test_the_same_fact_in_every_review_is_one_entry_and_one_notice(tmp_pat
         assert bot.memory_file() == "Lives in Bergen\n"
         assert bot.sees().count("💾 Memory updated") == 1
         assert len(bot.ledger()) == 1
+
+
+# -- what was said and is to go ----------------------------------------------------------------------------
+
+
+async def test_a_secret_that_was_said_goes_with_forget(tmp_path: Path) -> None:
+    """Refused as a memory, it still stands in the transcript, in the call and in the index, until it is forgotten
+    (PI-094)."""
+    secret = "sk-live-Zq8vT3nR5wYb1LkD7pXc"
+    async with running_bot(tmp_path) as bot:
+        bot.server.calls("memory", action="add", content=f"The key is {secret}", target="memory")
+        bot.server.answers("I do not keep keys.")
+        await bot.says(f"remember that the key is {secret}")
+        assert bot.memory_file() == ""
+        assert secret.encode() in everything_in(bot)
+
+        await bot.says(f"/forget {secret}")
+        await bot.taps("Forget")
+        await bot.says("/search Zq8vT3nR5wYb1LkD7pXc")
+        await bot.says("and now?")
+
+        assert "Zq8vT3nR5wYb1LkD7pXc" not in bot.server.chats[-1].body.decode()
+        await bot.says("/new")
+        await bot.stop()
+        assert b"q8vt3nr5wyb1lkd7pxc" not in everything_in(bot).lower()
+
+
+def everything_in(bot: Bot) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(bot.home.path.rglob("*")) if path.is_file())
+
+
+async def test_what_is_being_answered_is_found_already(tmp_path: Path) -> None:
+    """Kept and in the index before the model is asked; a list counts it (PI-213)."""
+    async with running_bot(tmp_path) as bot:
+        gate = bot.server.holds("Pots.")
+        bot.telegram.says(ANNA, f"the word is {MARKER}")
+        await gate.reached()
+
+        with bot.core.db.read() as rd:
+            hits = search.find(rd, 1, MARKER, 5)
+            (listed,) = sessions.recent(rd, None, 5)
+        gate.open()
+        await bot.settles()
+
+        assert ([hit.snippet for hit in hits.hits], listed.messages) == ([f"the word is {MARKER}"], 1)
+
+
+@pytest.mark.parametrize("name", ["telegram", "discord"])
+async def test_a_noisy_group_is_wiped_and_nothing_else(tmp_path: Path, name: str) -> None:
+    """One command and two taps of the owner, who sees the numbers first; their own is left (PI-384, PI-385)."""
+    with world(tmp_path, name) as bot:
+        bot.configure()
+        async with bot.running():
+            await bot.hears(ANNA, "hello")
+            for number in range(5):
+                await bot.hears(BEN, f"noise {number} {MARKER}", Place.GROUP)
+            await bot.hears(ANNA, f"my own {MARKER}")
+            await asks_to_forget_everything(bot)
+            plan = next(text for text in reversed(bot.network.sees(ANNA, Place.PRIVATE)) if "🧽" in text)
+            for label in ("Forget", "Erase everything"):
+                await bot.after("tap", bot.network.presses, ANNA, label, ANNA)
+
+            with bot.core.db.read() as rd:
+                said = [
+                    row["text"] for row in rd.rows("SELECT text FROM messages WHERE role = 'user'") if row["text"]
+                ]
+            assert "Messages: " in plan and "Conversations: 1" in plan
+            assert [text for text in said if MARKER in text] == [f"my own {MARKER}"]
+
+
+async def asks_to_forget_everything(bot: World) -> None:
+    network = bot.network
+    if isinstance(network, Discord):
+        await network.wait_for(lambda: network.server.commands)
+        await bot.after("message", network.server.gives, ANNA, "forget", channel=7001, text="everything")
+    else:
+        await bot.after("message", network.says, ANNA, "/forget everything", Place.GROUP, addressed=False)

@@ -6,7 +6,6 @@ from pathlib import Path
 from tests.bot import ANNA, BEN, MALLORY, Bot, running_bot
 from tests.fakes.telegram import Shown
 
-ASK = "write_approval: true"
 NAMES = re.compile(r"(?<!\w)/\w+|telegram[:-]\d+|\d{8}_\w+|config\.yaml|model\.name|fake-1")
 """Commands, ids, files and settings, which stay as they are in every language."""
 GROUP = -100200
@@ -14,7 +13,7 @@ COMMAND_WORDS = set(
     re.findall(
         r"\w+",
         "all ID pending approve reject edit undo why log tidy approval on off refresh revoke code CODE PLATFORM "
-        "show NAME diff after before role me "
+        "show list delete NAME diff after before role me "
         "ja en",
     )
 )
@@ -45,7 +44,7 @@ async def taps_again(bot: Bot, card: Shown) -> str:
 
 async def test_who_has_telegram_in_japanese_reads_no_english(tmp_path: Path) -> None:
     """From the welcome to the toast of a button pressed too late: one forgotten sentence spoils the rest."""
-    async with running_bot(tmp_path, memory=ASK) as bot:
+    async with running_bot(tmp_path) as bot:
         bot.server.answers("こんにちは！")
         await says(bot, "こんにちは", "ja")
         await bot.taps("先に確認する")

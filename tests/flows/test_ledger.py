@@ -103,7 +103,7 @@ async def test_nobody_takes_back_what_is_not_theirs(tmp_path: Path) -> None:
     async with running_bot(tmp_path) as bot:
         await bot.says("/remember Likes tea")
         await bot.says("/memory undo 1", BEN)
-        assert bot.sees(BEN)[-1] == "There is no write 1. /memory pending shows what waits."
+        assert bot.sees(BEN)[-1] == "There is no write 1. /memory pending and /skills pending show what waits."
         await bot.says("/memory undo 1", MALLORY)
         await bot.says("/memory why tea", BEN)
         assert bot.sees(BEN)[-1].startswith("No entry of this memory says that.")
@@ -238,7 +238,7 @@ async def test_the_log_shows_every_move_newest_first(tmp_path: Path) -> None:
         hand, no, on, undone = bot.sees()[-1].split("\n")
         assert hand.startswith('3 ✓ add to MEMORY (owner) "mine" (by hand, ')
         assert no.startswith('2 ✗ rejected: add to MEMORY (owner) "Lives in Bergen" (by you, ')
-        assert on.startswith("— /memory approval on (by you, ")
+        assert on.startswith("— /memory approval on (owner) (by you, ")
         assert undone.startswith('1 ↩ taken back: add to MEMORY (owner) "Likes tea" (by you, ')
 
 

@@ -10,7 +10,7 @@ from gateway.chat import IncomingMessage, Person
 from gateway.conversation import pairing
 from gateway.conversation.access import Standing
 from gateway.conversation.letting_in import Door
-from gateway.store import people, reviews, sessions
+from gateway.store import pairings, people, reviews, sessions
 from tests.bot import ANNA, BEN, MALLORY, Bot, running_bot
 from tests.store.given import StillClock
 
@@ -90,7 +90,9 @@ async def test_whoever_is_ignored_meets_silence(tmp_path: Path) -> None:
         await bot.says("hello")
         await bot.says("hello", MALLORY)
         await bot.taps("Ignore")
-        assert bot.sees()[-1] == f"✗ telegram:{MALLORY} is ignored."
+        assert bot.sees()[-1] == (
+            f"✗ telegram:{MALLORY} is ignored. /pair approve telegram:{MALLORY} takes it back."
+        )
         shown = len(bot.sees())
 
         await bot.says("please", MALLORY)
@@ -215,6 +217,54 @@ async def test_the_list_says_who_asks_and_who_is_let_in(tmp_path: Path) -> None:
         ]
 
 
+async def test_a_no_is_listed_and_can_be_taken_back(tmp_path: Path) -> None:
+    """A thumb slips, a phone comes back: who was told no, when, and what lets them in again."""
+    clock = StillClock()
+    async with running_bot(tmp_path) as bot:
+        bot.clock = clock
+        await bot.restart()
+        await lets_in(bot, PAUL)
+        await bot.says(f"/pair revoke telegram:{PAUL}")
+        await bot.says("hello", MALLORY)
+        await bot.taps("Ignore")
+        await bot.says("/pair")
+
+        when = f"{clock.at.astimezone(bot.core.loaded.settings.zone()):%Y-%m-%d %H:%M}"
+        assert sorted(bot.sees()[-1].splitlines()[2:-1]) == [
+            f"telegram:{MALLORY}: ignored ({when}). /pair approve telegram:{MALLORY} lets them in.",
+            f"telegram:{PAUL}: taken out ({when}). /pair approve telegram:{PAUL} lets them in again.",
+        ]
+
+        await bot.says(f"/pair approve telegram:{MALLORY}")
+        await bot.says(f"/pair approve telegram:{PAUL}")
+        await bot.says("/pair")
+
+        assert standing(bot, MALLORY) is standing(bot, PAUL) is Standing.ALLOWED
+        assert "✓ You are let in: you may talk to me now." in bot.sees(MALLORY)
+        assert space(bot, PAUL) == f"telegram-{PAUL}-2"
+        assert "ignored" not in bot.sees()[-1] and "taken out" not in bot.sees()[-1]
+        with bot.core.db.read() as rd:
+            assert (pairings.ignored(rd), people.revoked(rd)) == ([], [])
+
+
+async def test_only_a_no_is_taken_back_that_was_said(tmp_path: Path) -> None:
+    """An account that nobody has heard of is no typing error away from being let in."""
+    async with running_bot(tmp_path) as bot:
+        await bot.says(f"/pair approve telegram:{MALLORY}")
+
+        assert bot.sees()[-1] == f"telegram:{MALLORY} is not let in."
+        assert standing(bot, MALLORY) is Standing.STRANGER
+
+
+async def test_the_card_opens_the_profile_of_who_asks(tmp_path: Path) -> None:
+    """A number says nothing to the owner, and a name is not ours to keep: the app shows who that is."""
+    async with running_bot(tmp_path) as bot:
+        await bot.says("hello")
+        await bot.says("hello", MALLORY)
+
+        assert bot.card_with("Allow").entities == (("text_link", len("👋") + 2, len(f"telegram:{MALLORY}")),)
+
+
 # -- spaces -------------------------------------------------------------------------------------------------
 
 
@@ -324,7 +374,7 @@ async def test_somebody_who_is_revoked_while_their_message_comes_in_is_a_strange
         await lets_in(bot)
         admit, asked = Door.admit, len(bot.server.requests)
 
-        def admit_and_revoke(door: Door, message: IncomingMessage) -> Standing | None:
+        def admit_and_revoke(door: Door, message: IncomingMessage) -> tuple[Standing | None, bool]:
             told = admit(door, message)
             with bot.core.db.write() as tx:
                 pairing.revoke(tx, door.access, message.person.key, bot.core.clock.now())
@@ -345,7 +395,7 @@ async def test_what_the_settings_grant_only_the_settings_take(tmp_path: Path) ->
             await bot.says(f"/pair revoke {key}")
 
         assert bot.sees() == [
-            f"telegram:{BEN} stands in access.allowed in config.yaml. Take it out there, and start me again.",
+            f"telegram:{BEN} is named in access.allowed in config.yaml. Take it out there, and start me again.",
             "telegram:999 is not let in.",
             "Say which account, e.g. telegram:123. /pair lists them.",
             "That is the account you write from. hikae pair revoke on the bot's machine takes it out.",

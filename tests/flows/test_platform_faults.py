@@ -53,6 +53,39 @@ async def test_a_long_paste_is_one_turn_however_short_the_platforms_messages_are
     assert asked(bot) == [f"{full}\n{full}\nits end"]
 
 
+async def test_half_a_paste_gets_no_answer_while_the_platform_is_out_of_reach(bot: World) -> None:
+    """Killed after the first piece; the platform holds the second and is not to be reached at the start."""
+    full = FULL[bot.network.name]
+    async with bot.running():
+        await bot.hears(ANNA, "hello")
+        bot.gateway.drain_seconds = 0.0
+        bot.network.says(ANNA, full, Place.PRIVATE)
+        await bot.network.wait_for(lambda: bot.receiver.taken["message"] == 2)
+    assert asked(bot) == ["hello"]
+    bot.network.is_out_of_reach()
+    bot.network.says(ANNA, "its end", Place.PRIVATE)
+    async with bot.running():
+        await bot.network.wait_for(lambda: bot.receiver.taken["message"] == 1)
+        await bot.gateway.settled()
+
+    assert asked(bot) == ["hello", f"{full}\nits end"]
+
+
+async def test_half_a_paste_waits_for_the_rest_through_an_outage(tmp_path: Path) -> None:
+    """The connection is lost between two pieces: that nothing comes is no sign that all is there."""
+    async with running_bot(tmp_path) as bot:
+        await bot.says("hello")
+        under_way = len(bot.telegram.called("getUpdates"))
+        bot.telegram.fail("getUpdates", 502, times=8)  # each pause is twice the one before
+        bot.telegram.says(ANNA, FULL["telegram"])
+        await bot.telegram.wait_for(lambda: len(bot.telegram.called("getUpdates")) > under_way)
+        bot.telegram.says(ANNA, "its end")
+        await bot.settles()
+
+        said = [str(request.messages[-1]["content"]).partition("] ")[2] for request in bot.server.chats]
+        assert said == ["hello", f"{FULL['telegram']}\nits end"]
+
+
 async def test_in_a_group_all_pieces_of_a_paste_are_for_the_bot_and_nothing_else_is(bot: World) -> None:
     """Only the first piece calls it by name; what others say, or the same person besides, is not for it."""
     full = FULL[bot.network.name]

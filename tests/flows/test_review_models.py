@@ -99,6 +99,24 @@ def test_anthropics_model_reviews_a_chat_with_another_one(bench: Workbench) -> N
     assert bench.profile() == "Lives in Bergen\n"
 
 
+PASTE = "Look at this. " + "私は会議の議事録です。" * 4_000
+
+
+@pytest.mark.parametrize("said", [(PASTE, "I live in Bergen"), ("I live in Bergen", PASTE)])
+def test_a_model_with_a_smaller_window_gets_what_fits_into_it(bench: Workbench, said: tuple[str, str]) -> None:
+    """A long paste or a search result of one turn is no reason to learn nothing from all of them."""
+    _review_with(bench, "model: fake-2")
+    review = _due(bench, *LONG_AGO, *said)
+    bench.model.window = 3_000
+
+    _run(bench, review, remembers="Lives in Bergen")
+
+    assert bench.profile() == "Lives in Bergen\n"
+    shown = "".join(str(each["content"]) for each in bench.model.reviews[-1].messages)
+    assert "] I live in Bergen" in shown
+    assert "] Look at this." in shown
+
+
 def test_a_review_that_the_model_declines_is_failed_where_the_owner_sees_it(bench: Workbench) -> None:
     """Asking again gives the same; `hikae reviews retry` is there for when it does not."""
     _review_with(bench, f"provider: anthropic, model: claude, base_url: '{bench.model.url}'")

@@ -35,5 +35,6 @@ def test_the_words_are_where_the_design_says(db: Database) -> None:
         "prompts",
         "requests",
         "search_index",
+        "summaries",
         "titles",
     }

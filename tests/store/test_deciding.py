@@ -266,6 +266,7 @@ def test_a_decided_write_cannot_be_edited(bot: Remembering) -> None:
     id = bot.stage(add("x"))
     bot.memory.reject(id, OWNER)
     assert bot.memory.edit(id, "y", OWNER).ending is DecisionEnding.ALREADY
+    assert bot.memory.edit(id, "", OWNER).ending is DecisionEnding.ALREADY  # whatever is wrong with the text
 
 
 def test_an_expired_write_cannot_be_approved(bot: Remembering) -> None:

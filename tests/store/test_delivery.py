@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
@@ -14,7 +14,7 @@ from gateway.conversation.notices import Rendered
 from gateway.errors import ChatGone, ChatMoved, GatewayError, PlatformBusy, WayClosed
 from gateway.ports import PlatformHealth, Receiver
 from gateway.records import NewOutgoing, Outgoing
-from gateway.store import outbox
+from gateway.store import outbox, saidwhere
 from gateway.store.db import Database
 from tests.store import given
 from tests.store.given import NINE, StillClock
@@ -32,9 +32,14 @@ class ScriptedPlatform:
         self.sent: list[tuple[Chat, str]] = []
         self.trouble: dict[str, deque[GatewayError]] = defaultdict(deque)
         """By chat id: what the next sends there meet."""
+        self.deleted: list[str] = []
 
     def serves(self, chat: Chat) -> bool:
         return True
+
+    async def delete(self, chat: Chat, message_ids: Sequence[str]) -> Sequence[str]:
+        self.deleted += message_ids
+        return message_ids
 
     async def send(self, message: OutgoingMessage) -> str:
         if self.trouble[message.chat.id]:
@@ -263,3 +268,21 @@ class _FailingAt(ScriptedPlatform):
 
 def _failing_at(platform: ScriptedPlatform, number: int, error: GatewayError) -> ScriptedPlatform:
     return _FailingAt(platform, number, error)
+
+
+async def test_what_is_to_be_deleted_is_deleted_and_counted(
+    db: Database, platform: ScriptedPlatform, clock: StillClock
+) -> None:
+    """The receipt says how many really went; nothing is said in the chat."""
+    values = {"forget": 7, "messages": ["4", "5"]}
+    with db.write() as tx:
+        outbox.put(tx, NewOutgoing("d", saidwhere.DELETES, ANNA, given.space(tx), NINE, values=values))
+    delivery = Delivery(db, {"telegram": platform}, lambda row: Rendered("", deletes=("4", "5")), clock)
+    task = asyncio.create_task(delivery.run())
+    await delivery.until_quiet()
+    task.cancel()
+    await asyncio.wait((task,))
+
+    assert (platform.deleted, platform.sent) == (["4", "5"], [])
+    with db.read() as rd:
+        assert saidwhere.counts(rd, 7) == {"deleted": 2, "kept": 0, "waiting": 0}

@@ -1,9 +1,12 @@
 """Which messages are pieces of one, and what becomes of them."""
 
+import asyncio
 from datetime import datetime, timedelta
 
-from gateway.chat import How, Piece
-from gateway.conversation import joining
+import pytest
+
+from gateway.chat import Chat, How, Piece
+from gateway.conversation import gathering, joining
 from gateway.records import Done, Message, Role
 from gateway.store import messages, search
 from gateway.store.db import Database
@@ -133,3 +136,23 @@ def test_times_that_run_backwards_join_nothing(db: Database) -> None:
     _keep(db, "earlier", at=NINE - timedelta(seconds=1))
 
     assert _join(db, head).text == LONG
+
+
+async def test_half_a_paste_does_not_wait_for_a_platform_for_ever(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rest may never come; after a while what was said is answered all the same."""
+    monkeypatch.setattr(joining, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(gathering, "MOST_DEAF_LOOKS", 3)
+    with db.read() as rd:
+        head = messages.get(rd, _keep(db, LONG))
+    looks: list[str] = []
+
+    def hears(chat: Chat) -> bool:
+        looks.append(chat.key)
+        return False
+
+    async with asyncio.timeout(20):
+        await gathering.until_whole(db, head, hears)
+
+    assert len(looks) == 3 + joining.looks(head)

@@ -6,8 +6,21 @@ from datetime import UTC, datetime
 import pytest
 
 from gateway.chat import Chat
-from gateway.records import Role
-from gateway.store import messages, outbox, reviews, sessions, undoing, writes
+from gateway.records import Role, Summary
+from gateway.store import (
+    incognito,
+    messages,
+    outbox,
+    reviews,
+    saidwhere,
+    sessions,
+    summaries,
+    titles,
+    turns,
+    undoing,
+    usage,
+    writes,
+)
 from gateway.store.db import Database, Transaction
 from tests.store import given
 
@@ -20,6 +33,10 @@ ASKED_OFTEN: dict[str, Callable[[Transaction], object]] = {
     "how many messages wait": lambda tx: messages.count_waiting(tx, CHAT),
     "chats that wait": messages.waiting_chats,
     "a transcript": lambda tx: messages.of_session(tx, "a session"),
+    "what is shown of it": lambda tx: messages.shown(tx, "a session", Summary(1, 9, 3, 17, "In short."), 12),
+    "what stands for its middle": lambda tx: summaries.of(tx, "a session", 3),
+    "whether it may be compressed": lambda tx: summaries.waits(tx, "a session", 3),
+    "how long it is": lambda tx: usage.newest_size(tx, "a session", NOW),
     "turns of a person": lambda tx: messages.user_turns_since(tx, ["telegram:123"], NOW),
     "the open session": lambda tx: sessions.current(tx, CHAT),
     "unreviewed turns": lambda tx: sessions.unreviewed(tx, "a session"),
@@ -38,11 +55,20 @@ ASKED_OFTEN: dict[str, Callable[[Transaction], object]] = {
     "notices of a write": lambda tx: outbox.notices_of(tx, writes.born(tx, given.proposal(tx, message=1))[0]),
     "the question of an answer": lambda tx: outbox.question(tx, CHAT, "77"),
     "writes of a message": lambda tx: writes.of_message(tx, 1),
+    "the newest question": lambda tx: turns.newest_question(tx, "a session"),
+    "whether a session talks": lambda tx: turns.is_talking(tx, "a session"),
+    "turns of a span": lambda tx: turns.count(tx, "a session", 1, 10),
+    "whether a title is due": lambda tx: titles.is_due(tx, "a session"),
+    "the last list of conversations": lambda tx: outbox.newest_list(tx, CHAT),
     "due reviews": lambda tx: reviews.due(tx, NOW),
     "running reviews": reviews.running,
     "failed reviews": reviews.failed,
     "open reviews": lambda tx: reviews.for_space(tx, None),
     "counted reviews": reviews.counts,
+    "whether a chat is incognito": lambda tx: incognito.is_in_use(tx, CHAT),
+    "how a plan was drawn last": lambda tx: outbox.newest_change(tx, 1, "forget_plan_update"),
+    "what a chat shows of messages": lambda tx: saidwhere.of_messages(tx, [1, 2]),
+    "what was deleted in chats": lambda tx: saidwhere.counts(tx, 1),
 }
 
 

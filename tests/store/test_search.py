@@ -387,6 +387,15 @@ def test_any_part_of_a_text_finds_it(db: Database, text: str, data: strategies.D
         tx.execute("DELETE FROM messages WHERE id = ?", (id,))
 
 
+@pytest.mark.parametrize("text", ["_0ß🏽", "x_½ß", "_⑴é", "_aﬁ👍🏽"])
+def test_what_folding_joins_or_splits_finds_itself(db: Database, text: str) -> None:
+    """Also where no index helps, since it is too short to be looked up as a beginning."""
+    with db.write() as tx:
+        given.space(tx)
+        id = given.keep(tx, text)
+        assert id in all_of(tx, f'"{text}"')
+
+
 _KANJI = strategies.text("花見会議予算でをのーアｱ", min_size=1, max_size=12)
 
 

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -151,11 +152,17 @@ def at_version_5(home: Home, clock: StillClock, texts: Sequence[str]) -> list[in
     return ids
 
 
+def since_version_5() -> list[migrating.Step]:
+    """The steps up to the index; what the later ones make is in such a home already."""
+    number = next(step.number for step in migrating.steps() if "message_places" in step.sql)
+    return [step if step.number <= number else replace(step, sql="") for step in migrating.steps()]
+
+
 def test_an_older_home_is_indexed_anew_while_it_opens(home: Home, clock: StillClock) -> None:
     """Nobody should have to do anything after an upgrade."""
     ids = at_version_5(home, clock, ["花見 in Bergen", "the ferry"])
 
-    with Database.open(home, clock) as db, db.read() as rd:
+    with Database.open(home, clock, steps=since_version_5()) as db, db.read() as rd:
         assert (found(rd, "花"), found(rd, "ferry")) == ([ids[0]], [ids[1]])
         assert (search_index.count_unindexed(rd), search_index.is_degraded(rd)) == (0, False)
 
@@ -169,7 +176,7 @@ def test_a_large_home_is_indexed_beside_its_work(
     monkeypatch.setattr(search_upkeep, "SLICES_AT_ONCE", 1)
     ids = at_version_5(home, clock, [f"ferry {number}" for number in range(7)])
 
-    with Database.open(home, clock) as db:
+    with Database.open(home, clock, steps=since_version_5()) as db:
         with db.read() as rd:
             assert search_index.count_unindexed(rd) == 5
             assert found(rd, "ferry") == ids

@@ -9,11 +9,11 @@ import pytest
 from gateway.decisions import DecisionEnding
 from gateway.errors import AlreadyDecided, NotFound, Refused
 from gateway.home import Home
-from gateway.records import Action, Operation, Origin, Status
+from gateway.records import Action, Evidence, NewWrite, Operation, Origin, Status
 from gateway.skills import proposals, wording
-from gateway.store import textfile
+from gateway.store import textfile, writes
 from gateway.store.db import Database
-from tests.store.given import StillClock, after
+from tests.store.given import NINE, StillClock, after
 from tests.store.skilful import (
     DELETE,
     OWNER,
@@ -598,3 +598,48 @@ def test_processes_that_patch_one_file_lose_nothing(bot: Skilful) -> None:
         f"{worker}-{number}" for worker in range(3) for number in range(8)
     )
     assert {row.status for row in bot.log()} == {Status.APPLIED}
+
+
+@pytest.mark.parametrize(
+    ("name", "operation"),
+    [
+        ("../../evil", create(main_file("../../evil"))),
+        ("..", DELETE),
+        ("", DELETE),
+        (".archive", DELETE),
+        ("printer", write_file("../../../evil", "x")),
+    ],
+)
+def test_a_row_that_names_a_place_beyond_the_skills_is_never_carried_out(
+    bot: Skilful, name: str, operation: Operation
+) -> None:
+    """Rows come from older versions, imports and restored backups, too: the door looks again."""
+    bot.done("printer", create())
+    before = sorted(bot.home.path.rglob("*.md"))
+    with bot.db.write() as tx:
+        row, _ = writes.born(
+            tx,
+            NewWrite(
+                space=bot.space.id,
+                target=f"skill:{name}",
+                kind="skill",
+                operations=(operation,),
+                origin=Origin.REVIEW,
+                evidence=Evidence(None, "", ""),
+                status=Status.STAGED,
+                dedupe="forged",
+                created_at=NINE,
+            ),
+        )
+
+    decision = bot.skills.approve(row.id, OWNER)
+
+    assert (decision.write.status, decision.write.reason) == (Status.FAILED, "reason.row_unreadable")
+    assert sorted(bot.home.path.rglob("*.md")) == before
+
+
+def test_editing_what_was_decided_says_that_it_was(bot: Skilful) -> None:
+    """Not that the skill, deleted since, is missing."""
+    id = bot.stage("printer", create())
+    bot.skills.reject(id, OWNER)
+    assert bot.skills.edit(id, "x", OWNER).ending is DecisionEnding.ALREADY

@@ -18,9 +18,9 @@ from gateway.memory import asking, entries, tracing, undos
 from gateway.memory.undos import Effect
 from gateway.memory.writing import Memory
 from gateway.records import Action, Evidence, Operation, Origin, Status, Target, Write
-from gateway.store import choices, textfile, undoing, writes
+from gateway.store import choices, people, textfile, undoing, writes
 from gateway.store.db import Database
-from tests.store.given import NINE, StillClock, at_once
+from tests.store.given import CHAT, NINE, StillClock, after, at_once
 from tests.store.remembering import OWNER, Remembering, add, remove, settings, swap
 
 STEPS = ["undo.begun", "textfile.copy_written", "textfile.replaced", "undo.replaced", "undo.done"]
@@ -286,9 +286,12 @@ def test_whoever_edits_by_hand_between_ledger_and_file_loses_nothing(bot: Rememb
             before_hash=textfile.sha256(file.read_bytes()), after_hash=textfile.sha256(b""),
         )  # fmt: skip
     bot.writes_by_hand("Lives in Bergen\n§\nmine\n")
+    bot.clock.at = after(minutes=1)
     bot.memory.finish_interrupted()
     assert (bot.file(), bot.row(id).reason) == ("mine\n", "")
     assert bot.log()[-1].operations == (add("mine"),)
+    # Read from its beginning, the ledger comes to the file: what was undone on the hand's file is undone after it.
+    assert bot.row(id).undone_at == bot.log()[-1].applied_at == after(minutes=1)
 
 
 def test_an_undo_that_a_hand_overtook_leaves_the_write_in_force(bot: Remembering) -> None:
@@ -313,6 +316,26 @@ def test_an_undo_that_a_hand_overtook_leaves_the_write_in_force(bot: Remembering
     bot.writes_by_hand("a\n§\nb\n")
     assert bot.memory.undo(id, OWNER, 501).status is Status.UNDONE
     assert (bot.file(), bot.row(id).reason) == ("", "")
+
+
+@pytest.mark.parametrize(("through", "told"), [(None, True), (500, False)])
+def test_an_undo_of_a_dead_terminal_that_came_to_nothing_is_told(
+    bot: Remembering, through: int | None, told: bool
+) -> None:
+    """A chat's command is done again after the kill and says it itself; of a terminal nobody would hear."""
+    with bot.db.write() as tx:
+        people.keep_account(tx, Person.parse(OWNER), "owner", bot.space.id, NINE)
+        people.keep_chat(tx, CHAT, private=True, person=OWNER, space=bot.space.id, language="", at=NINE)
+    id = bot.add("Lives in Bergen")
+    with bot.db.write() as tx:
+        undoing.begin(tx, id, by="terminal:owner", at=NINE, through=through, before_hash="x", after_hash="y")
+    bot.writes_by_hand("Lives in Oslo\n")
+
+    bot.memory.finish_interrupted()
+
+    assert (bot.status(id), bot.row(id).reason) == (Status.APPLIED, "undo.changed")
+    said = [row.values for row in bot.said()]
+    assert said == ([{"key": "undo.overtaken", "id": id}] if told else [])
 
 
 def test_an_undo_that_still_waits_is_not_told_as_done_when_its_command_is_done_again(bot: Remembering) -> None:

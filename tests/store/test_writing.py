@@ -11,7 +11,7 @@ from gateway.chat import Chat
 from gateway.errors import NotAllowed
 from gateway.home import Home
 from gateway.memory import reading
-from gateway.memory.forgetting import Layer
+from gateway.memory.layers import LAYERS
 from gateway.memory.proposals import Ending, Proposal
 from gateway.memory.review import Ground
 from gateway.memory.writing import FileWarning, ReviewClaim
@@ -486,7 +486,7 @@ def test_a_refusal_in_a_review_reaches_the_person(db: Database, home: Home, cloc
 def test_every_column_with_words_belongs_to_a_known_layer() -> None:
     """A forget walks the layers; a column in none of them would keep its words."""
     claimed = set(columns.COLUMNS.values()) - {columns.NO_WORDS}
-    assert claimed <= {layer.value for layer in Layer}
+    assert claimed <= {layer.name for layer in LAYERS}
 
 
 def test_the_rows_of_an_origin_are_found_again(bot: Remembering) -> None:

@@ -84,7 +84,7 @@ def test_what_is_odd_about_it_is_said() -> None:
     odd = write(flags=("flag.foreign",), reason="reason.entry_changed")
 
     assert lines(odd, Around(Budget(1370, None, 1375), OTHERWISE))[2:] == [
-        'Replaces "Lives in Oslo"? (it says otherwise than what you have)',
+        'Replaces "Lives in Oslo"? (it says something other than what you have)',
         "⚠️ it rests on words that are not yours",
         "⚠️ The entry it would change reads differently now. Look again before you approve.",
         "USER is at 99% — 1,370/1,375 chars",

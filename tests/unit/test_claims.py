@@ -129,3 +129,33 @@ def test_of_a_megabyte_only_the_beginning_and_the_end_are_read() -> None:
 
     assert claims.claims("I have noted that. " + padding)
     assert not claims.claims(padding + "I have noted that. " + padding)
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("forget that I live in Bergen", "live in Bergen"),
+        ("Please forget about my divorce.", "divorce"),
+        ("Can you forget my phone number 555-1234?", "phone number 555-1234"),
+        ("forget that Dr. Berg is ill. Thanks!", "Dr. Berg is ill"),
+        ("please delete the thing about Oslo from your memory", "thing about Oslo"),
+        ("ベルゲンに住んでいることを忘れて", "ベルゲンに住んでいる"),
+        ("蜂のことは忘れてください。", "蜂"),
+        ("私の電話番号はすべて忘れて！", "電話番号"),
+    ],
+)
+def test_what_is_to_be_forgotten_is_read_from_a_persons_words(said: str, what: str) -> None:
+    """It is looked for as it stands: what asks for it is no part of it."""
+    assert claims.to_forget(said) == what
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("Don't forget the milk", "I forget where it is", "forget it", "Forget everything", "What did I forget?"),
+        *("I never forget that day", "忘れないで", "それは忘れて", "鍵を忘れてきた", "もう忘れてしまった"),
+    ],
+)
+def test_words_that_only_speak_of_forgetting_ask_nothing(said: str) -> None:
+    """A card that nobody asked for would be a nuisance."""
+    assert claims.to_forget(said) == ""

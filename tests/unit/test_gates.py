@@ -114,7 +114,7 @@ async def test_the_bot_says_thirty_a_second(speakers: Speakers, time: FakeTime) 
     """All chats together have a bound too."""
     for number in range(100):
         speakers.say(str(1 + number))
-    await time.pass_seconds(3)
+    await time.pass_seconds(4)
 
     assert Counter(int(at) for at, _ in speakers.went) == {0: 30, 1: 30, 2: 30, 3: 10}
 
@@ -132,6 +132,33 @@ async def test_a_flood_delays_no_other_chat(speakers: Speakers, time: FakeTime) 
     await time.pass_seconds(40)
     assert len(speakers.went) == 1001
     assert speakers.went[-1][0] == pytest.approx(33, abs=1)
+
+
+async def test_whoever_comes_into_a_flood_waits_for_a_place_and_not_for_a_window(
+    speakers: Speakers, time: FakeTime
+) -> None:
+    """A window whose places all go where it begins keeps a quiet chat waiting for nearly a second, every second."""
+    for number in range(50):
+        speakers.say(str(1000 + number), 20)
+    await time.pass_seconds(6)
+    for number in range(20):
+        speakers.say(str(1 + number))
+        await time.pass_seconds(0.31)
+
+    waits = [speakers.times(str(1 + number))[0] - 6 - 0.31 * number for number in range(20)]
+    assert max(waits) < 0.3
+
+
+async def test_after_a_flood_thirty_go_at_once_again(speakers: Speakers, time: FakeTime) -> None:
+    """Where there is room nobody waits for the sake of others that do not come."""
+    for number in range(100):
+        speakers.say(str(1000 + number))
+    await time.pass_seconds(15)
+    for number in range(30):
+        speakers.say(str(1 + number))
+    await time.pass_seconds(0)
+
+    assert len(speakers.went) == 130
 
 
 async def test_chats_take_turns(speakers: Speakers, time: FakeTime) -> None:

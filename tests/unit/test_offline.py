@@ -1,16 +1,19 @@
 """The offline model: what it understands in English and Japanese, and that it never says what is not so."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.chat import Chat
+from gateway.conversation import shortening
 from gateway.llm import hearing, noting, offline, reading, recalling
 from gateway.memory import entries, review, snapshot, tidying, tool
 from gateway.ports import ModelAnswer, ModelRequest, RequestMessage
-from gateway.records import Action, Operation, Target
+from gateway.records import Action, Message, Operation, Role, Target
 
 BOTH = (Target.MEMORY, Target.USER)
 SEARCH = {"type": "function", "function": {"name": "session_search", "parameters": {"type": "object"}}}
@@ -149,7 +152,7 @@ def test_without_the_memory_tool_it_says_so() -> None:
         (
             "remember that I live in Bergen",
             {"success": False, "error": "It looks like an attack."},
-            "I have not saved it: It looks like an attack.",
+            "I have not saved it.",
         ),
         ("ベルゲンに住んでいることを覚えて", {"success": True, "id": 1}, "保存しました：ベルゲンに住んでいる"),
         (
@@ -459,6 +462,36 @@ def test_a_review_ends_after_its_proposals() -> None:
     talk.asked(review.instruction(BOTH, turns=1))
 
     assert talk.result(success=True).tool_calls == ()
+
+
+def test_a_flush_keeps_the_facts_of_the_whole_conversation() -> None:
+    """What a review would propose, of all that is about to go."""
+    talk = Conversation()
+    for words in ("I live in Bergen", "Nice weather", "My dog is called Bella"):
+        talk.says(words)
+
+    answer = talk.asked(review.flush_instruction(BOTH, turns=3))
+
+    said = [json.loads(call.arguments)["content"] for call in answer.tool_calls]
+    assert said == ["Lives in Bergen", "Dog is called Bella"]
+
+
+def test_a_summary_is_what_the_person_said() -> None:
+    """Without a real model long conversations go on, too: nothing is made up, the newest lines stay."""
+    rows = [_said(number, f"This is message {number}") for number in range(1, 41)]
+
+    summary = offline.answer(shortening.summary_request("Bella is a dog.", rows, 400)).text
+
+    assert summary.splitlines()[-1] == "This is message 40"
+    assert len(summary.splitlines()) == 20
+    assert offline.answer(shortening.summary_request("Bella is a dog.", rows[:1], 400)).text == (
+        "Bella is a dog.\nThis is message 1"
+    )
+
+
+def _said(turn: int, text: str) -> Message:
+    at = datetime(2026, 11, 30, tzinfo=UTC)
+    return Message(turn, 1, Chat("telegram", "5"), "telegram:1", Role.USER, text, (), at, turn=turn)
 
 
 def test_a_person_may_speak_of_reviews() -> None:

@@ -250,12 +250,7 @@ def test_every_problem_is_reported_at_once_with_its_value_and_line(tmp_path: Pat
 @pytest.mark.parametrize(
     "config",
     [
-        "session: {reset: idle}",
-        "session: {groups: per_person}",
-        "session: {keep_days: 30}",
         "memory: {provider: honcho}",
-        "auxiliary: {background_review: {daily_tokens: 5000}}",
-        "auxiliary: {compression: {model: another}}",
         "web: {public_url: 'https://bot.example'}",
         "web: {metrics_token_env: METRICS_TOKEN}",
     ],
@@ -271,7 +266,8 @@ def test_what_is_not_there_yet_is_refused(tmp_path: Path, config: str) -> None:
 @pytest.mark.parametrize(
     "config",
     [
-        "compression: {enabled: false}",
+        "compression: {enabled: false, threshold: 0.8}",
+        "model: {name: m}\nauxiliary: {compression: {model: another}}",
         "web: {enabled: false}",
         "access: {pairing: false}",
         "backups: {keep: 0}",
@@ -752,3 +748,31 @@ def test_the_example_names_every_variable() -> None:
     named = re.findall(r"\[([A-Z_]+)\]", EXAMPLE.read_text())
 
     assert named == list(VARIABLES.values())
+
+
+def test_summaries_may_have_a_model_of_their_own(tmp_path: Path) -> None:
+    """Like reviews: what is left out is the chat's; the same model at the same place is the chat's own."""
+    config = f"{CHAT}auxiliary: {{compression: {{model: small}}}}\n"
+    chat = loaded(tmp_path, CHAT, environ={"MINE": "k"}).settings
+    own = loaded(tmp_path, config, environ={"MINE": "k"}).settings
+
+    model = own.compression_model()
+
+    assert chat.compression_model() is None
+    assert own.review_model() is None
+    assert model is not None
+    assert (model.name, model.base_url, model.api_key) == ("small", chat.chat_model().base_url, "k")
+
+
+def test_the_key_of_a_summarising_model_is_a_secret_like_any_other(tmp_path: Path) -> None:
+    """It must be in no log."""
+    config = "auxiliary: {compression: {provider: openai, model: small, api_key_env: MY_KEY}}"
+
+    assert "MY_KEY" in loaded(tmp_path, config).settings.secret_names()
+
+
+def test_a_summarising_model_at_another_provider_needs_a_name(tmp_path: Path) -> None:
+    """The chat's model is not to be had there."""
+    (problem,) = problems(tmp_path, "auxiliary: {compression: {provider: anthropic}}")
+
+    assert problem.startswith('auxiliary.compression.model is "", and auxiliary.compression.provider is anthropic.')

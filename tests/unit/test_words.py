@@ -13,6 +13,12 @@ HALF_WIDTH = re.compile("[\u3040-\u30ff\u4e00-\u9fff][,.:;?!()]|[,.:;?!()][\u304
 WITHOUT_WORDS = {
     "notice.done",
     "skills.commands",
+    "journey.line",
+    "journey.commands",
+    "usage.line",
+    "usage.task",
+    "sessions.first_words",
+    "sessions.line",
     "skills.line",
     "skills.problem",
     "search.assistant",
@@ -31,6 +37,9 @@ WITHOUT_WORDS = {
     "log.at",
     "log.choice",
     "log.memory_approval",
+    "log.place",
+    "start.why",
+    "takeback.line",
     "log.skills_approval",
     "log.staged",
     "memory.memory",
@@ -81,6 +90,50 @@ def test_a_language_without_plural_says_one_like_several() -> None:
 def test_a_locale_means_a_language_that_we_speak_or_none(tag: str, language: str) -> None:
     """Telegram and Discord tell locales; people type names."""
     assert words.spoken(tag) == language
+
+
+@pytest.mark.parametrize(
+    ("key", "language", "said"),
+    [
+        ("log.more", "en", "Older ones: `hikae memory log 17`"),
+        ("log.more", "ja", "これより古いもの： `hikae memory log 17`"),
+        ("why.none", "en", "No entry of this memory says that. `hikae memory show` shows them all."),
+        ("skill.unknown", "en", "There is no such skill here. `hikae skills list` lists them."),
+        (
+            "pair.usage",
+            "en",
+            "hikae pair approve CODE [--as NAME] · hikae pair revoke PLATFORM:ID · hikae pair code",
+        ),
+        ("edit.usage", "en", "Say which: `hikae memory edit 17`. It opens the text in your editor."),
+        ("remember.usage", "en", "Say what: /remember The printer is in the cellar."),
+    ],
+)
+def test_who_types_hikae_is_told_what_to_type_there(key: str, language: str, said: str) -> None:
+    """A shell knows no /memory; what only a chat has keeps its name."""
+    assert words.text(key, words.at_the_prompt(language), id=17) == said
+    assert words.text(key, language, id=17) != said or "hikae" not in said
+
+
+def test_values_are_not_read_as_commands() -> None:
+    """Somebody's words may name a command, and stay theirs."""
+    prompt = words.at_the_prompt("en")
+
+    assert words.text("gist.one", prompt, text="type /memory log") == '"type /memory log"'
+
+
+def test_no_sentence_names_a_chat_command_at_the_prompt_that_hikae_has() -> None:
+    """One that the pattern overlooks would send people to a command that their shell does not know."""
+    named = re.compile(r"(?<![\w/`])/(memory|skills|pair|journey)\b")
+    for catalog, language in ((en.SENTENCES, "en"), (ja.SENTENCES, "ja")):
+        left = {key for key in catalog if named.search(_at_the_prompt(key, language))}
+        assert {key for key in left if not key.startswith(("help.", "option.", "start."))} == set()
+
+
+def _at_the_prompt(key: str, language: str) -> str:
+    catalog = en.SENTENCES if language == "en" else ja.SENTENCES
+    return words.text(
+        key, words.at_the_prompt(language), **{name.strip("{}"): name for name in _named(catalog[key])}
+    )
 
 
 def test_every_sentence_is_there_in_both_languages() -> None:

@@ -2,16 +2,17 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import datetime
 
 from gateway import words
-from gateway.conversation import firstwords, notices
+from gateway.conversation import firstwords, members, notices, spans
 from gateway.conversation.access import Redeemed, Standing
 from gateway.conversation.commands import pair
 from gateway.conversation.commands.call import Call, Said, Services, View
 from gateway.errors import Refused
 from gateway.memory import cards
 from gateway.records import Outgoing, Session
-from gateway.store import people, reviews, sessions, writes
+from gateway.store import holding, newerwrites, people, reviews, sessions, summaries, writes
 from gateway.store.db import Transaction
 
 
@@ -40,7 +41,7 @@ def _welcome(services: Services, call: Call, standing: Standing) -> Said:
         firstwords.ask(tx, services.access, call.message.chat, call.person, call.space, now)
 
     once = firstwords.welcome_key(call.person)
-    return Said("welcome", {"standing": standing.value}, commit=ask, once=once)
+    return Said("welcome", {"standing": standing.value}, after=ask, once=once)
 
 
 def help_(services: Services, call: Call) -> Said:
@@ -50,7 +51,9 @@ def help_(services: Services, call: Call) -> Said:
 
 def status(services: Services, call: Call) -> Said:
     """How the conversation and the work behind it stand."""
-    return Said("status")
+    with services.db.read() as rd:
+        member = members.member_of(rd, services.settings, call.message.chat, call.message.person)
+    return Said("status", {"member": member, "session": call.message.session})
 
 
 def model(services: Services, call: Call) -> Said:
@@ -66,6 +69,8 @@ def whoami(services: Services, call: Call) -> Said:
 
 def home(services: Services, call: Call) -> Said:
     """Cards and notices for this person come to this chat."""
+    if call.message.chat.platform == "terminal":
+        raise Refused("answer.no_home")
 
     def set_home(tx: Transaction) -> None:
         people.set_home(tx, call.message.chat)
@@ -84,11 +89,27 @@ def welcome_text(services: Services, row: Outgoing, language: str) -> str:
 def status_text(services: Services, row: Outgoing, language: str) -> str:
     """The session and its snapshot, what waits, how the reviews are doing."""
     with services.db.read() as rd:
-        session = sessions.current(rd, row.chat)
+        member, named = (str(row.values.get(name, "")) for name in ("member", "session"))
+        session = sessions.in_use(rd, row.chat, named, member)
+        newer = newerwrites.count(rd, session) if session is not None else 0
+        forgotten_at = sessions.forgotten_at(rd, session.id) if session is not None else None
+        flushed_at = summaries.flushed_at(rd, session.id) if session is not None else None
+        held = holding.until(rd, services.clock.now())
         waiting = writes.count_staged(rd, row.space)
         is_owners = people.space(rd, row.space).kind == "owner"
         counts = reviews.counts(rd, None if is_owners else row.space)
     lines = [_session_line(services, session, language)]
+    if session is not None and (said := _forgotten_line(services, session, forgotten_at, language)):
+        lines.append(said)
+    if session is not None and session.incognito:
+        lines.append(words.text("status.incognito", language))
+    if flushed_at is not None:
+        when = flushed_at.astimezone(services.settings.zone())
+        lines.append(words.text("status.compressed", language, when=notices.escape(f"{when:%Y-%m-%d %H:%M}")))
+    if newer:
+        lines.append(words.text("status.newer", language, count=newer))
+    if ends := _reset_line(services, language):
+        lines.append(ends)
     lines.append(words.text("status.pending", language, count=waiting))
     lines.append(
         words.text(
@@ -99,6 +120,9 @@ def status_text(services: Services, row: Outgoing, language: str) -> str:
             failed=counts.get("failed", 0),
         )
     )
+    if held is not None:
+        until = held.astimezone(services.settings.zone())
+        lines.append(words.text("status.held", language, until=notices.escape(f"{until:%Y-%m-%d %H:%M}")))
     lines.append(words.text("status.model", language, model=notices.escape(services.model_name)))
     return "\n".join(lines)
 
@@ -112,9 +136,31 @@ def _session_line(services: Services, session: Session | None, language: str) ->
         language,
         id=notices.escape(session.id),
         turns=session.turns,
-        age=_span(int((now - session.opened_at).total_seconds()), language),
-        snapshot_age=_span(int((now - session.frozen_at).total_seconds()), language),
+        age=spans.rounded(int((now - session.opened_at).total_seconds()), language),
+        snapshot_age=spans.rounded(int((now - session.frozen_at).total_seconds()), language),
     )
+
+
+def _forgotten_line(services: Services, session: Session, at: datetime | None, language: str) -> str:
+    """That a forget erased the prompt of the session; "" where none did."""
+    if at is None:
+        return ""
+    if not session.system_prompt:
+        return words.text("status.forgotten", language)
+    if session.frozen_at < at:
+        return ""
+    when = session.frozen_at.astimezone(services.settings.zone())
+    return words.text("status.frozen_again", language, when=notices.escape(f"{when:%Y-%m-%d %H:%M}"))
+
+
+def _reset_line(services: Services, language: str) -> str:
+    """When a new conversation begins by itself; "" for never."""
+    chosen = services.settings.session
+    if chosen.reset == "none":
+        return ""
+    span = spans.exact(chosen.idle_minutes, language)
+    zone = notices.escape(str(services.settings.zone()))
+    return words.text(f"status.reset_{chosen.reset}", language, span=span, at=chosen.daily_at, zone=zone)
 
 
 def whoami_text(services: Services, row: Outgoing, language: str) -> str:
@@ -122,13 +168,6 @@ def whoami_text(services: Services, row: Outgoing, language: str) -> str:
     values = {name: notices.escape(str(value)) for name, value in row.values.items()}
     values["standing"] = words.text(f"standing.{row.values['standing']}", language)
     return words.text("answer.whoami", language, **values)
-
-
-def _span(seconds: int, language: str) -> str:
-    for unit, length in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= length:
-            return words.text(f"span.{unit}", language, count=seconds // length)
-    return words.text("span.seconds", language, count=max(seconds, 0))
 
 
 VIEWS: Mapping[str, View] = {"welcome": welcome_text, "status": status_text, "answer.whoami": whoami_text}

@@ -93,6 +93,7 @@ def log(services: Services, call: Call) -> Said:
     if len(below) != 1:
         raise Refused("log.usage")
     services.memory.notice_hand_edits(call.space)
+    services.memory.skills.notice_hand_edits(call.space)
     return Said("log", {"all": call.covers_all, "below": below[0]})
 
 
@@ -124,7 +125,7 @@ def page(
         choices.changes(rd, space, since, until),
         _names(services, rd, chat),
         language,
-        with_space=space is None,
+        spaces={each.id: each.name for each in people.spaces(rd)} if space is None else {},
         open_only=is_group(people.chat(rd, chat), chat),
         more=more,
     )

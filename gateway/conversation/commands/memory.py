@@ -7,25 +7,21 @@ from collections.abc import Mapping, Sequence
 
 from gateway import words
 from gateway.chat import Chat
-from gateway.conversation import notices
+from gateway.conversation import besidetext, members, notices
 from gateway.conversation.access import is_group
 from gateway.conversation.commands import deciding, ledger, tidy
-from gateway.conversation.commands.call import Act, Call, Said, Services, View
+from gateway.conversation.commands.call import Act, Call, Said, Services, View, part_of
 from gateway.errors import Refused
 from gateway.memory import asking, entries, snapshot
-from gateway.memory.proposals import Proposal
+from gateway.memory.proposals import Ending, Proposal
 from gateway.records import Action, Operation, Origin, Outgoing, Space
-from gateway.store import people, sessions, writes
+from gateway.store import people, writes
 from gateway.store.db import Transaction
 
 
 def memory(services: Services, call: Call) -> Said:
     """`/memory` and everything behind it."""
-    sub = call.words[0].lower() if call.words else "show"
-    act = _SUBCOMMANDS.get(sub)
-    if act is None:
-        raise Refused("memory.usage")
-    return act(services, call)
+    return part_of(call, _SUBCOMMANDS, bare="show", usage="memory.usage")(services, call)
 
 
 def show(services: Services, call: Call) -> Said:
@@ -67,7 +63,7 @@ def refresh(services: Services, call: Call) -> Said:
     """Give the open session of this chat a prompt frozen now, with memory as it is."""
     now = services.clock.now()
     with services.db.read() as rd:
-        if sessions.in_use(rd, call.message.chat, call.message.session) is None:
+        if not services.freezer.used_in(rd, call.message.chat, call.message.session):
             raise Refused("refresh.no_session")
 
     def refreeze(tx: Transaction) -> None:
@@ -83,6 +79,10 @@ def remember(services: Services, call: Call) -> Said:
     targets = services.memory.targets(call.space)
     if not targets:
         raise Refused("remember.off")
+    with services.db.read() as rd:
+        session = members.in_use(rd, services.settings, call.message)
+    if session is not None and session.incognito:
+        raise Refused("incognito.remember")
     outcome = services.memory.propose(
         Proposal(
             space=call.space,
@@ -98,7 +98,7 @@ def remember(services: Services, call: Call) -> Said:
     key = f"remember.{outcome.ending.value}"
     if not outcome.ending.good:
         return Said("remember.not_saved", {"reason": outcome.reason, **outcome.values})
-    return Said(key, write=outcome.write)
+    return Said("remembered" if outcome.flags and outcome.ending is Ending.APPLIED else key, write=outcome.write)
 
 
 _SUBCOMMANDS: Mapping[str, Act] = {
@@ -174,6 +174,16 @@ def decisions_text(services: Services, row: Outgoing, language: str) -> str:
     return "\n".join(lines) or words.text("pending.none", language)
 
 
+def remembered_text(services: Services, row: Outgoing, language: str) -> str:
+    """That it is remembered, and which entry says something else or nearly the same."""
+    assert row.write is not None
+    with services.db.read() as rd:
+        write = writes.get(rd, row.write)
+    alone = not others_read_along(services, row.chat)
+    near = besidetext.lines(services.db, services.memory, [write], language, with_words=alone)
+    return "\n".join((words.text("remember.applied", language), *near))
+
+
 def not_saved_text(services: Services, row: Outgoing, language: str) -> str:
     """Why `/remember` did not save."""
     reason = words.text(str(row.values["reason"]), language, **row.values)
@@ -185,5 +195,6 @@ VIEWS: Mapping[str, View] = {
     "memory": memory_text,
     "pending": pending_text,
     "decisions": decisions_text,
+    "remembered": remembered_text,
     "remember.not_saved": not_saved_text,
 }

@@ -1,10 +1,11 @@
 """/pair: who asks to be let in, who is; yes and no. What that does is `pairing`. The owner's alone, in private."""
 
 from collections.abc import Mapping
+from datetime import tzinfo
 
 from gateway import words
 from gateway.conversation import notices, pairing
-from gateway.conversation.commands.call import Act, Call, Said, Services, View
+from gateway.conversation.commands.call import Act, Call, Said, Services, View, part_of
 from gateway.errors import Refused
 from gateway.records import Outgoing
 from gateway.store.db import Transaction
@@ -12,10 +13,7 @@ from gateway.store.db import Transaction
 
 def pair(services: Services, call: Call) -> Said:
     """`/pair` and everything behind it."""
-    act = _SUBCOMMANDS.get(call.words[0].lower() if call.words else "list")
-    if act is None:
-        raise Refused("pair.usage")
-    return act(services, call)
+    return part_of(call, _SUBCOMMANDS, bare="list", usage="pair.usage")(services, call)
 
 
 def list_(services: Services, call: Call) -> Said:
@@ -71,11 +69,12 @@ def pair_text(services: Services, row: Outgoing, language: str) -> str:
     """One line for each account, under what can be done."""
     with services.db.read() as rd:
         known = pairing.known(rd, services.access, services.clock.now())
-    lines = [_line(each, language) for each in known] or [words.text("pair.nobody", language)]
+    zone = services.freezer.zone
+    lines = [_line(each, zone, language) for each in known] or [words.text("pair.nobody", language)]
     return "\n".join((*lines, words.text("pair.usage", language)))
 
 
-def _line(known: pairing.Known, language: str) -> str:
+def _line(known: pairing.Known, zone: tzinfo, language: str) -> str:
     key = f"pair.is_{known.role}" + ("_by_settings" if known.in_settings else "")
     return words.text(
         key,
@@ -83,6 +82,7 @@ def _line(known: pairing.Known, language: str) -> str:
         person=notices.escape(known.person),
         space=notices.escape(known.space or "–"),
         code=known.code,
+        when=f"{known.since.astimezone(zone):%Y-%m-%d %H:%M}" if known.since else "",
     )
 
 

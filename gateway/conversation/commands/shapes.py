@@ -33,10 +33,11 @@ def _said(key: str) -> Mapping[str, str]:
 
 
 IDS = option("ids", required=True, completes=True)
+SKILL_IDS = option("ids", said="skill_ids", required=True, completes=True)
 SHAPES: Mapping[str, CommandSpec] = {
     shape.name: shape
     for shape in (
-        spec("start", option("code")),
+        spec("start", option("code", said="start_code")),
         spec(
             "memory",
             parts=(
@@ -44,16 +45,23 @@ SHAPES: Mapping[str, CommandSpec] = {
                 part("memory", "pending"),
                 part("memory", "approve", IDS),
                 part("memory", "reject", IDS),
-                part("memory", "approval", option("value", choices=("on", "off"))),
-                part("memory", "edit", IDS, option("text")),
-                part("memory", "undo", option("ids", completes=True)),
-                part("memory", "why", option("text", required=True)),
-                part("memory", "log", option("ids")),
+                part("memory", "approval", option("value", said="approval", choices=("on", "off"))),
+                part(
+                    "memory",
+                    "edit",
+                    option("ids", said="waiting", required=True, completes=True),
+                    option("text", said="new_text"),
+                ),
+                part("memory", "undo", option("ids", said="change", completes=True)),
+                part("memory", "why", option("text", said="entry", required=True)),
+                part("memory", "log", option("ids", said="older")),
                 part("memory", "refresh"),
                 part("memory", "tidy"),
             ),
         ),
-        spec("remember", option("text", required=True)),
+        spec("remember", option("text", said="remember", required=True)),
+        spec("forget", option("text", said="forget", required=True)),
+        spec("receipts", option("ids", said="receipt")),
         spec(
             "skills",
             parts=(
@@ -61,21 +69,40 @@ SHAPES: Mapping[str, CommandSpec] = {
                 part("skills", "show", option("text", said="skill", required=True)),
                 part("skills", "pending"),
                 part("skills", "diff", option("ids", said="write", required=True, completes=True)),
-                part("skills", "approve", IDS),
-                part("skills", "reject", IDS),
-                part("skills", "approval", option("value", choices=("on", "off"))),
+                part("skills", "approve", SKILL_IDS),
+                part("skills", "reject", SKILL_IDS),
+                part("skills", "approval", option("value", said="approval", choices=("on", "off"))),
             ),
         ),
-        spec("search", option("text", required=True)),
+        spec(
+            "journey",
+            parts=(
+                part("journey", "show"),
+                part("journey", "list"),
+                part(
+                    "journey",
+                    "edit",
+                    option("ids", said="node", required=True, completes=True),
+                    option("text", said="new_text"),
+                ),
+                part("journey", "delete", option("ids", said="node", required=True, completes=True)),
+            ),
+        ),
+        spec("search", option("text", said="search", required=True)),
+        spec("resume", option("text", said="session", required=True, completes=True), private=False),
+        spec("title", option("text", said="title")),
+        spec("undo", private=False),
+        spec("retry", private=False),
         spec("new", private=False),
+        spec("incognito", private=False),
         spec("stop", private=False),
-        spec("language", option("value", choices=words.LANGUAGES)),
+        spec("language", option("value", said="language", choices=words.LANGUAGES)),
         spec(
             "pair",
             parts=(
                 part("pair", "show"),
-                part("pair", "approve", option("code", required=True), option("value")),
-                part("pair", "revoke", option("value", required=True)),
+                part("pair", "approve", option("code", said="asker", required=True), option("value", said="whose")),
+                part("pair", "revoke", option("value", said="account", required=True)),
                 part("pair", "code"),
             ),
         ),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from gateway import words
 from gateway.conversation import notices, skilltext
 from gateway.conversation.commands import deciding, memory
-from gateway.conversation.commands.call import Act, Call, Said, Services, View
+from gateway.conversation.commands.call import Act, Call, Said, Services, View, part_of
 from gateway.errors import NotFound, Refused
 from gateway.records import Outgoing, Space, Write
 from gateway.skills import asking
@@ -18,10 +18,7 @@ KIND = "skill"
 
 def skills(services: Services, call: Call) -> Said:
     """`/skills` and everything behind it."""
-    act = _SUBCOMMANDS.get(call.words[0].lower() if call.words else "list")
-    if act is None:
-        raise Refused("skills.usage")
-    return act(services, call)
+    return part_of(call, _SUBCOMMANDS, bare="list", usage="skills.usage")(services, call)
 
 
 def list_(services: Services, call: Call) -> Said:
@@ -44,9 +41,9 @@ def pending(services: Services, call: Call) -> Said:
 
 def diff(services: Services, call: Call) -> Said:
     """What one write changes, line by line."""
-    ids = deciding.ids(call.words[1:], which="skills.which")
+    ids = deciding.ids(call.words[1:], which="skills.which_diff")
     if len(ids) != 1:
-        raise Refused("skills.which")
+        raise Refused("skills.which_diff")
     space = None if call.covers_all else call.space.id
     write = write_of(services, ids[0], space)
     return Said("skills.diff", {}, write=write.id)

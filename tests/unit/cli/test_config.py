@@ -129,9 +129,9 @@ def test_check_says_ok_and_which_model(home: Home, hikae: Hikae) -> None:
 @pytest.mark.parametrize("command", ["show", "check"])
 def test_every_problem_is_printed_and_the_exit_code_is_2(home: Home, hikae: Hikae, command: str) -> None:
     """For people on stderr, for programs as one JSON value on stdout."""
-    home.config.write_text("memroy: {}\nsession: {reset: idle}\n")
+    home.config.write_text("memroy: {}\nmemory: {provider: honcho}\n")
     unknown = 'unknown key "memroy"; did you mean "memory"? (config.yaml, line 1)'
-    later = 'session.reset is "idle". That is not yet available. Use none. (config.yaml, line 2)'
+    later = 'memory.provider is "honcho". That is not yet available. Use none. (config.yaml, line 2)'
 
     plain, as_json = hikae("config", command), hikae("config", command, "--json")
 

@@ -10,7 +10,6 @@ from gateway import words
 from gateway.catalog import en
 from gateway.memory import entries, proposals
 from gateway.memory.files import edits_between
-from gateway.memory.forgetting import Layer
 from gateway.memory.proposals import Ending, Proposal
 from gateway.policy import Apply, Refuse, Said, Stage
 from gateway.records import Action, Evidence, Operation, Origin, Space, Status, Target, Write
@@ -104,6 +103,7 @@ def test_a_hand_edit_is_what_leads_from_one_file_to_the_other(before: list[str],
 def test_every_ending_is_good_or_has_a_sentence() -> None:
     """What is told to people and models comes from the catalog."""
     keys = [key for key in en.SENTENCES if key.startswith(("reason.", "flag."))]
-    assert all(words.text(key, "en", **dict.fromkeys(("after", "limit", "over", "why", "mode"), 1)) for key in keys)
+    assert all(
+        words.text(key, "en", **dict.fromkeys(("after", "limit", "over", "why", "mode", "when"), 1)) for key in keys
+    )
     assert {ending for ending in Ending if ending.good} == {Ending.APPLIED, Ending.STAGED, Ending.ALREADY_THERE}
-    assert Layer("ledger") is Layer.LEDGER
