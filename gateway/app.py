@@ -6,16 +6,15 @@ terminal and nothing else.
 
 import asyncio
 import logging
-import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 
-from gateway import broker, health, llm, rq_queue, worker_process
+from gateway import broker, health, llm, rq_queue
 from gateway.chat import Chat
-from gateway.conversation import commands, ending
+from gateway.conversation import commands
 from gateway.conversation.compressing import Compressor
 from gateway.conversation.delivery import Delivery
 from gateway.conversation.erasing import Eraser
@@ -23,23 +22,25 @@ from gateway.conversation.flushing import Flusher
 from gateway.conversation.freezing import Freezer
 from gateway.conversation.intake import Intake
 from gateway.conversation.lanes import Lanes, kind_of
+from gateway.conversation.opening import Opener
 from gateway.conversation.rendering import Renderer
 from gateway.conversation.router import Router
+from gateway.conversation.thinking import Thinker
 from gateway.conversation.titling import Titler
 from gateway.conversation.turn import Turns
 from gateway.core import Core as Core
 from gateway.core import open_core as open_core
 from gateway.core import services_of as services_of
-from gateway.errors import ConfigError, GatewayError, NotFound, Refused, TryLater
+from gateway.errors import ConfigError, GatewayError, Refused, TryLater
 from gateway.housekeeping import Housekeeping
 from gateway.jobs import Job
-from gateway.memory import incognito
-from gateway.platforms.gates import TELEGRAM_RATES, Rates
+from gateway.platforms.gates import TELEGRAM_RATES
+from gateway.platforms.gates import Rates as Rates
 from gateway.platforms.terminal import TerminalPlatform
 from gateway.ports import JobQueue, Model, Platform
 from gateway.records import Role
 from gateway.settings import ModelChoice
-from gateway.store import doorbell, duejobs, messages, outbox, people, sessions, textfile
+from gateway.store import doorbell, messages, textfile
 
 log = logging.getLogger(__name__)
 
@@ -79,27 +80,30 @@ class Gateway:
         self.summariser = self.model if own is None else llm.build(own)
         access, freezer = services.access, services.freezer
         self.delivery = Delivery(core.db, self.platforms, Renderer(services), core.clock)
+        compressor = self._compressor(freezer)
+        opener = Opener(core.db, core.loaded.settings, core.memory, freezer, core.clock)
         turns = Turns(
             db=core.db,
             home=core.home,
             settings=core.loaded.settings,
             memory=core.memory,
-            freezer=freezer,
+            forgetting=core.forgetting,
             access=access,
-            model=self.model,
             clock=core.clock,
+            opener=opener,
+            thinker=Thinker(core.db, core.loaded.settings, self.model, compressor),
+            compressor=compressor,
             typing=self._typing,
             said=self.delivery.wake,
             ring=self._ring,
             answered=self.titler.answered,
-            compressor=self._compressor(freezer),
             hears=self._hears,
         )
         self.eraser = Eraser(replace(core.forgetting, said=self.delivery.wake))
         router = Router(services, turns, self.delivery.wake, self._ring, self.eraser.wake)
         self.lanes = router.lanes = Lanes(router.next_waiting, router.handle, router.give_up)
         self.intake = Intake(
-            core.db, core.loaded.settings, access, self.lanes, core.clock, self.delivery.wake, turns.begin_at_once
+            core.db, core.loaded.settings, access, self.lanes, core.clock, self.delivery.wake, opener.begin_at_once
         )
         self.housekeeping = Housekeeping(
             core.db,
@@ -240,37 +244,22 @@ def _first_of_group(group: BaseExceptionGroup[GatewayError]) -> GatewayError:
     return _first_of_group(first) if isinstance(first, BaseExceptionGroup) else first
 
 
-# -- processes -------------------------------------------------------------------------------------------
+# -- what it is made of ----------------------------------------------------------------------------------
 
 
-async def serve(core: Core, *, with_worker: bool, ready: Ready, slow: Ready, rates: Rates | None = None) -> None:
-    """Run the gateway until SIGTERM or SIGINT. Raises ConfigError when no platform is left to talk on.
+def on_platforms(core: Core, rates: Rates | None = None) -> Gateway:
+    """The bot on every platform that has a token.
 
-    `slow` is called with each platform that is not connected after a few seconds. `rates` bound how often the
-    bot may speak, where its platform's own rates do not (benchmarks open the gates).
+    `rates` bound how often it may speak, where its platform's own rates do not (benchmarks open the gates).
     """
-    gateway = Gateway(core, llm.build(core.loaded.settings.chat_model()), _queue(core), _platforms(core, rates))
-    stopping = _stop_signal()
-    loop = asyncio.get_running_loop()
-    waiting = {platform: loop.call_later(SLOW_SECONDS, slow, platform) for platform in gateway.platforms.values()}
-
-    def connected(platform: Platform) -> None:
-        waiting[platform].cancel()
-        ready(platform)
-
-    async with worker_process.kept_running(core.home) if with_worker else nullcontext(), gateway.running():
-        receiving = asyncio.create_task(gateway.receive(connected))
-        problems = await _first_of(receiving, stopping)
-    if problems:
-        raise ConfigError(problems)
+    return Gateway(core, llm.build(core.loaded.settings.chat_model()), queue(core), _platforms(core, rates))
 
 
-async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = False) -> "Talked":
-    """Run one terminal chat to the end of its input, or until SIGINT or SIGTERM."""
+def in_terminal(core: Core, terminal: "TerminalOptions") -> tuple[Gateway, TerminalPlatform]:
+    """The bot in one terminal, and that terminal."""
     settled: list[Callable[[], Awaitable[None]]] = []
-    chat = Chat("terminal", terminal.chat_id)
     platform = TerminalPlatform(
-        chat=chat,
+        chat=terminal.chat,
         clock=core.clock,
         settled=lambda: settled[0](),
         once=terminal.once,
@@ -278,33 +267,16 @@ async def talk(core: Core, terminal: "TerminalOptions", *, with_worker: bool = F
         history=core.home.terminal_history if terminal.once is None else None,
         language=core.loaded.settings.display.language,
     )
-    model = llm.build(core.loaded.settings.chat_model())
     gateway = Gateway(
         core,
-        model,
-        _queue(core),
+        llm.build(core.loaded.settings.chat_model()),
+        queue(core),
         {"terminal": platform},
         holds_home=terminal.holds_home,
         drain_seconds=TERMINAL_DRAIN_SECONDS,
     )
     settled.append(gateway.settled)
-    alive = textfile.try_lock(core.home.chat_lock(chat.id))
-    try:
-        stopping = _stop_signal()
-        async with worker_process.kept_running(core.home) if with_worker else nullcontext(), gateway.running():
-            await asyncio.to_thread(_adopt, core, chat)
-            receiving = asyncio.create_task(gateway.receive(lambda _: None))
-            await _first_of(receiving, stopping)
-            stopped = stopping.done() and not stopping.cancelled()
-            if not stopped:
-                await gateway.settled()
-        session = await asyncio.to_thread(_session_of, core, terminal, chat)
-        if session:
-            session = await asyncio.to_thread(_without_incognito, core, session)
-        return Talked(session, stopped=stopped, all_kept=platform.lost is None)
-    finally:
-        if alive is not None:
-            alive.discard()
+    return gateway, platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,16 +289,16 @@ class TerminalOptions:
     holds_home: bool = False
     """See Gateway."""
 
+    @property
+    def chat(self) -> Chat:
+        return Chat("terminal", self.chat_id)
 
-@dataclass(frozen=True, slots=True)
-class Talked:
-    """How a terminal chat went: the id of its session ("" when none opened), and whether it ended in order."""
 
-    session: str
-    stopped: bool
-    """By a signal."""
-    all_kept: bool
-    """False when something that was said could not be kept."""
+def has_platform(core: Core) -> bool:
+    """Whether a chat platform has a token."""
+    wanted = core.loaded.settings
+    tokens = (wanted.platforms.telegram.token_env, wanted.platforms.discord.token_env)
+    return any(wanted.secret(token) for token in tokens)
 
 
 def _platforms(core: Core, rates: Rates | None) -> dict[str, Platform]:
@@ -374,37 +346,10 @@ def _discord(core: Core) -> Platform:
     )
 
 
-def has_platform(core: Core) -> bool:
-    """Whether a chat platform has a token."""
-    wanted = core.loaded.settings
-    tokens = (wanted.platforms.telegram.token_env, wanted.platforms.discord.token_env)
-    return any(wanted.secret(token) for token in tokens)
-
-
-def check_resumable(core: Core, session_id: str) -> None:
-    """Raises NotFound for a session that is not the owner's: resuming never crosses people."""
-    with core.db.read() as rd:
-        session = sessions.get(rd, session_id)
-        if people.space(rd, session.space).kind != "owner" or session.incognito:
-            raise NotFound("session.unknown", id=session_id)
-
-
-def review_rest(core: Core, session_id: str) -> None:
-    """At the end of a terminal chat: record the review of what is unreviewed and leave a worker to do it."""
-    with core.db.write() as tx:
-        ending.review_rest(tx, core.loaded.settings, sessions.get(tx, session_id), core.clock.now())
-    wake_worker(core)
-
-
-def wake_worker(core: Core) -> None:
-    """Ring the worker for what is due; where none runs, leave one behind that works it off and ends."""
-    now = core.clock.now()
-    with core.db.read() as rd:
-        jobs = duejobs.due(rd, now)
-    if jobs and textfile.is_locked(core.home.worker_lock):
-        _queue(core).put(jobs[0])
-    elif jobs:
-        worker_process.leave_behind(core.home)
+def queue(core: Core) -> JobQueue:
+    """Where jobs are put."""
+    chosen = core.loaded.settings
+    return rq_queue.RqQueue(broker.connect_url(core.home, chosen), chosen.review_seconds)
 
 
 async def model_problem(choice: ModelChoice) -> str:
@@ -414,52 +359,3 @@ async def model_problem(choice: ModelChoice) -> str:
         return await model.reach()
     finally:
         await model.close()
-
-
-def _queue(core: Core) -> JobQueue:
-    chosen = core.loaded.settings
-    return rq_queue.RqQueue(broker.connect_url(core.home, chosen), chosen.review_seconds)
-
-
-def _adopt(core: Core, chat: Chat) -> None:
-    """What is still to be said in terminals that have gone is said in this one."""
-    with core.db.read() as rd:
-        waiting = outbox.waiting_chat_ids(rd, "terminal")
-    gone = [other for other in waiting if other != chat.id and not textfile.is_locked(core.home.chat_lock(other))]
-    if gone:
-        with core.db.write() as tx:
-            outbox.adopt(tx, "terminal", gone, chat)
-
-
-def _session_of(core: Core, terminal: TerminalOptions, chat: Chat) -> str:
-    with core.db.read() as rd:
-        session = sessions.in_use(rd, chat, terminal.session)
-    return session.id if session is not None else ""
-
-
-def _stop_signal() -> "asyncio.Task[object]":
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    return asyncio.create_task(stop.wait())
-
-
-def _without_incognito(core: Core, session: str) -> str:
-    """The session, to be named at the end; "" for an incognito one: with its terminal it ends, and is gone."""
-    with core.db.write() as tx:
-        found = sessions.find(tx, session)
-        if found is None or not found.incognito:
-            return session
-        incognito.erase(tx, found, core.clock.now())
-    return ""
-
-
-async def _first_of(receiving: "asyncio.Task[list[str]]", stopping: "asyncio.Task[object]") -> list[str]:
-    """Until the platforms end by themselves or somebody stops us; returns why platforms were refused."""
-    await asyncio.wait((receiving, stopping), return_when=asyncio.FIRST_COMPLETED)
-    for task in (receiving, stopping):
-        task.cancel()
-    with suppress(asyncio.CancelledError):
-        return await receiving
-    return []

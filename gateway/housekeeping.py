@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from gateway import policy
 from gateway.home import Home
 from gateway.memory import ageing, caches, cards, clearing, dailytokens, incognito
 from gateway.memory.forgetting import Forgetting
@@ -98,7 +97,7 @@ class Housekeeping:
 
     def _review_quiet_chats(self) -> None:
         minutes = self.settings.memory.idle_review_minutes
-        if not minutes or not self._reviews_are_automatic():
+        if not minutes or not self.settings.reviews_are_automatic:
             return
         now = self.clock.now()
         with self.db.read() as rd:
@@ -112,7 +111,7 @@ class Housekeeping:
 
         It ends with that message, which hears of it.
         """
-        if self.settings.session.reset == "none" or not self._reviews_are_automatic():
+        if self.settings.session.reset == "none" or not self.settings.reviews_are_automatic:
             return
         now, resets = self.clock.now(), Policy.of(self.settings.session, self.settings.zone())
         with self.db.read() as rd:
@@ -124,13 +123,8 @@ class Housekeeping:
 
     def _tidy_full_files(self) -> None:
         """Where reviews are off, memory is looked at when somebody asks, and not otherwise."""
-        if self._reviews_are_automatic():
+        if self.settings.reviews_are_automatic:
             self.memory.tidies.make_full_due()
-
-    def _reviews_are_automatic(self) -> bool:
-        settings = self.settings
-        enabled = settings.auxiliary.background_review.enabled
-        return policy.reviews_are_automatic(settings.memory.nudge_interval, enabled)
 
     def _ring_due(self) -> None:
         now = self.clock.now()

@@ -225,8 +225,3 @@ def decide(
 def review_due(unreviewed_turns: int, nudge_interval: int) -> bool:
     """Whether the answer just given makes a review due. An interval of 0 switches reviews off."""
     return 0 < nudge_interval <= unreviewed_turns
-
-
-def reviews_are_automatic(nudge_interval: int, enabled: bool) -> bool:
-    """Whether reviews happen unasked at all; `/refine` works anyway."""
-    return enabled and nudge_interval > 0

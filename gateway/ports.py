@@ -10,7 +10,7 @@ from typing import Protocol
 
 from gateway.chat import Chat, Dialog, IncomingMessage, OutgoingMessage, Person, Suggestion, Tap
 from gateway.jobs import Job
-from gateway.records import ToolCall
+from gateway.records import ToolCall, Usage
 
 
 class Clock(Protocol):
@@ -144,6 +144,20 @@ class Tokens:
     input: int = 0
     output: int = 0
     cached: int = 0
+
+    def paid(self, task: str, model: str, at: datetime, *, space: int, session: str = "", job: str = "") -> Usage:
+        """What is kept of them: see Usage."""
+        return Usage(
+            task=task,
+            session=session,
+            space=space,
+            model=model,
+            input=self.input,
+            output=self.output,
+            cached=self.cached,
+            at=at,
+            job=job,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,6 +137,11 @@ class Settings(sections.Section):
         """The model that chats. Raises ConfigError when the one that is named lacks a name or a key."""
         return self._choice("model")
 
+    @property
+    def reviews_are_automatic(self) -> bool:
+        """Whether reviews happen unasked at all; `/refine` works anyway."""
+        return self.auxiliary.background_review.enabled and self.memory.nudge_interval > 0
+
     def review_model(self) -> ModelChoice | None:
         """The reviews' own model, which gets a digest; None: the chat's. Raises ConfigError as above."""
         return self._auxiliary("auxiliary.background_review", self.auxiliary.background_review)

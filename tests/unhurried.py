@@ -8,13 +8,13 @@ The same program otherwise. How often Telegram lets a bot speak is no setting, s
 import sys
 from functools import partial
 
-from gateway import app, cli
+from gateway import cli, serving
 from gateway.platforms.gates import OPEN
 
 
 def main() -> None:
     """The `hikae` script in a hurry."""
-    vars(app)["serve"] = partial(app.serve, rates=OPEN)
+    vars(serving)["serve"] = partial(serving.serve, rates=OPEN)
     sys.exit(cli.main())
 
 

@@ -27,7 +27,7 @@ from gateway.skills import asking as skills_asking
 from gateway.skills import review as skills_review
 from gateway.skills import tool as skill_tool
 from gateway.skills.proposals import SkillProposal
-from gateway.store import messages, people, reviews, sessions, summaries
+from gateway.store import messages, people, prompts, reviews, sessions, summaries
 from gateway.store.db import Database, Reader
 from workers import digest
 
@@ -129,11 +129,11 @@ class Reviewer:
             rows = messages.of_session(rd, claimed.session, up_to_turn=claimed.turn)
             generation = max((row.generation for row in rows if row.role is Role.USER), default=0)
             space = people.space(rd, claimed.space)
-            prompt_gone = bool(generation) and not sessions.has_prompt(rd, claimed.session, generation)
+            prompt_gone = bool(generation) and not prompts.is_kept(rd, claimed.session, generation)
             if prompt_gone:
                 prompt, tools = self._instead(rd, claimed.session, space)
             else:
-                prompt, tools = sessions.prompt_of(rd, claimed.session, generation) if generation else ("", "")
+                prompt, tools = prompts.of(rd, claimed.session, generation) if generation else ("", "")
             said_in = sessions.get(rd, claimed.session).chat
             owners = people.owner_keys(rd, self.settings.access.owners)
             return Past(
@@ -239,15 +239,12 @@ class Reviewer:
 
     def _count(self, model: Model, past: Past, claimed: Review, answer: ModelAnswer) -> None:
         self.used.append(
-            Usage(
-                task="background_review",
-                session=claimed.session,
+            answer.tokens.paid(
+                "background_review",
+                model.name,
+                self.clock.now(),
                 space=past.space.id,
-                model=model.name,
-                input=answer.tokens.input,
-                output=answer.tokens.output,
-                cached=answer.tokens.cached,
-                at=self.clock.now(),
+                session=claimed.session,
                 job=self.job,
             )
         )

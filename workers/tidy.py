@@ -67,19 +67,7 @@ class Tidier:
         return now is not None and (now.status, now.claim) == ("running", claimed.claim)
 
     def _count(self, model: Model, space: Space, answer: ModelAnswer) -> None:
-        self.used.append(
-            Usage(
-                task="tidy",
-                session="",
-                space=space.id,
-                model=model.name,
-                input=answer.tokens.input,
-                output=answer.tokens.output,
-                cached=answer.tokens.cached,
-                at=self.clock.now(),
-                job=self.job,
-            )
-        )
+        self.used.append(answer.tokens.paid("tidy", model.name, self.clock.now(), space=space.id, job=self.job))
 
 
 def _results(answer: ModelAnswer, bad: tidying.Bad) -> Sequence[str]:

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from gateway import app, logs
+from gateway import app, logs, serving
 from gateway.cli import Options
 from gateway.cli.run import say_start, take_any_text
 
@@ -30,15 +30,15 @@ def chat(options: Options, once: str | None, session: str, no_review: bool) -> i
     logs.setup(core.home, to_stderr=False, secrets=core.loaded.settings.secrets())
     try:
         if session:
-            app.check_resumable(core, session)
+            serving.check_resumable(core, session)
         if once is None and sys.stdin.isatty():
             say_start(core)
         terminal = app.TerminalOptions(chat_id=secrets.token_hex(6), once=once, session=session)
-        talked = asyncio.run(app.talk(core, terminal))
+        talked = asyncio.run(serving.talk(core, terminal))
         if talked.session:
             click.echo(f"session: {talked.session}", err=True)
             if not no_review:
-                app.review_rest(core, talked.session)
+                serving.review_rest(core, talked.session)
     finally:
         core.close()
     if talked.stopped:

@@ -119,9 +119,9 @@ def tidy_(options: Options, space_name: str) -> None:
             key = f"{core.clock.now():%Y%m%dT%H%M%S%f}"
             with core.db.write() as tx:
                 tidy.make_due(services, tx, space, targets, home or tidy.NEXT_TERMINAL, key)
-            from gateway import app  # late: what shows memory needs none of it
+            from gateway import serving  # late: what shows memory needs none of it
 
-            app.wake_worker(core)
+            serving.wake_worker(core)
     if options.json:
         files = [target.value for target in targets]
         emit({"space": space.name, "begun": files, "waiting": [write.id for write in waiting]})

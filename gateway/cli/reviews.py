@@ -52,9 +52,9 @@ def retry(options: Options, ids: tuple[str, ...]) -> int:
             named = [_id(review) for review in kept.failed(rd)] if ids in ((), (ALL,)) else list(dict.fromkeys(ids))
         results = [_retry(core, id) for id in named]
         if not all(result.error for result in results):
-            from gateway import app  # late: listing needs none of it
+            from gateway import serving  # late: listing needs none of it
 
-            app.wake_worker(core)
+            serving.wake_worker(core)
     if options.json:
         told = [_result_as_data(result) for result in results]
         emit({"error": told[0]["error"]} if len(told) == 1 and told[0]["error"] else told)

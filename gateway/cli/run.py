@@ -9,7 +9,7 @@ import sys
 
 import click
 
-from gateway import app, logs, words
+from gateway import app, logs, serving, words
 from gateway.cli import Options
 from gateway.cli.pair import invitation
 from gateway.conversation.access import Access
@@ -73,7 +73,7 @@ def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
     say_start(core)
     if app.has_platform(core):
         asyncio.run(
-            app.serve(
+            serving.serve(
                 core,
                 with_worker=with_worker,
                 ready=lambda platform: _say_ready(core, platform),
@@ -91,7 +91,7 @@ def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
         )
     _say(core, "start.talk_here")
     terminal = app.TerminalOptions(chat_id=secrets.token_hex(6), holds_home=True)
-    asyncio.run(app.talk(core, terminal, with_worker=True))
+    asyncio.run(serving.talk(core, terminal, with_worker=True))
     return 0
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from gateway import failpoints, policy
+from gateway import failpoints
 from gateway.conversation import longpast, shortening
 from gateway.conversation.commands.call import Said
 from gateway.conversation.committing import surely, to_its_end
@@ -295,9 +295,8 @@ class Compressor:
         return due
 
     def _review_due(self, tx: Transaction, past: Past, now: datetime) -> ReviewJob | None:
-        memory, enabled = self.settings.memory, self.settings.auxiliary.background_review.enabled
         span = sessions.unreviewed(tx, past.session.id)
-        if span is None or not policy.reviews_are_automatic(memory.nudge_interval, enabled):
+        if span is None or not self.settings.reviews_are_automatic:
             return None
         first, last = span
         due = reviews.make_due(tx, past.session.id, past.space.id, last, first, "compression", now)

@@ -1,8 +1,7 @@
-"""Ends sessions: what no review has seen of one is reviewed now (design.md 5). Opening is `freezing`."""
+"""Ends sessions: what no review has seen of one is reviewed now (design.md 5). Opening one is `opening`."""
 
 from datetime import datetime
 
-from gateway import policy
 from gateway.memory import incognito
 from gateway.records import Session
 from gateway.settings import Settings
@@ -21,5 +20,5 @@ def end(tx: Transaction, settings: Settings, session: Session, reason: str, now:
 
 def review_rest(tx: Transaction, settings: Settings, session: Session, now: datetime) -> None:
     """Make the turns due that no review has seen, where reviews happen by themselves."""
-    if policy.reviews_are_automatic(settings.memory.nudge_interval, settings.auxiliary.background_review.enabled):
+    if settings.reviews_are_automatic:
         reviews.make_rest_due(tx, session.id, session.space, "end", now)

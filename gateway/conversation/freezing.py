@@ -18,7 +18,7 @@ from gateway.home import Home
 from gateway.memory.writing import FileWarning, Memory
 from gateway.records import Session, Space
 from gateway.settings import Settings
-from gateway.store import messages, people, sessions, textfile
+from gateway.store import messages, people, prompts, sessions, textfile
 from gateway.store.db import Database, Reader, Transaction
 
 log = logging.getLogger(__name__)
@@ -94,13 +94,13 @@ class Freezer:
         """Give an open session a new prompt: memory and tools as they are now, its own date (promise 4)."""
         space = people.space(tx, session.space)
         fresh = prompt.join(self.parts(space, session.chat.platform, session.opened_at))
-        sessions.refreeze(tx, session.id, fresh, self.tools(space), at)
+        prompts.refreeze(tx, session.id, fresh, self.tools(space), at)
 
     def freeze_again(self, tx: Transaction, session: Session, at: datetime) -> None:
         """Give a session whose prompt a forget erased another: memory as it is now, its own date (promise 4)."""
         space = people.space(tx, session.space)
         fresh = prompt.join(self.parts(space, session.chat.platform, session.opened_at))
-        sessions.freeze_again(tx, session.id, fresh, self.tools(space), at)
+        prompts.freeze_again(tx, session.id, fresh, self.tools(space), at)
 
     def refresh(self, tx: Transaction, chat: Chat, at: datetime, named: str = "") -> bool:
         """Refreeze what a chat talks in: `/memory refresh` and [Use now]. False: no session is open.
@@ -150,7 +150,7 @@ def freeze_again(db: Database, freezer: Freezer, message_id: int, at: datetime) 
     """See that the turn of a message has a prompt, where a forget erased the one it began with."""
     with db.read() as rd:
         message = messages.get(rd, message_id)
-        if message.erased or sessions.has_prompt(rd, message.session, message.generation):
+        if message.erased or prompts.is_kept(rd, message.session, message.generation):
             return
     with db.write() as tx:
         session = sessions.find(tx, message.session)

@@ -5,15 +5,13 @@ Returning means: committed, or refused for good. What is kept goes on in a lane;
 
 import asyncio
 import contextlib
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from gateway import failpoints
 from gateway.chat import Chat, Dialog, How, IncomingMessage, Person, Suggestion, Tap
-from gateway.conversation import commands, editing, joining, prompt, questions, suggesting, telling
-from gateway.conversation import taps as tap_rules
+from gateway.conversation import buttons, commands, editing, joining, prompt, questions, suggesting, telling
 from gateway.conversation.access import Access, Standing
 from gateway.conversation.lanes import Kind, Lanes, kind_of
 from gateway.conversation.language import language_of
@@ -25,8 +23,6 @@ from gateway.settings import Settings
 from gateway.store import messages, moving, outbox, people, sessions
 from gateway.store.db import Database, Transaction, Unusable
 from gateway.words import text as say
-
-log = logging.getLogger(__name__)
 
 MOST_WAITING = 32
 UNUSABLE_WAIT_SECONDS = 5.0
@@ -274,15 +270,15 @@ class Intake:
     def _dialog(self, tap: Tap) -> Dialog | str:
         """The text of a write that waits, to be changed; where somebody was first, the toast that says so."""
         with self.db.read() as rd:
-            row = tap_rules.check(rd, self.access, tap)
+            row = buttons.check(rd, self.access, tap)
             language = language_of(rd, tap.chat, self.settings)
-            toast = tap_rules.toast(rd, self.access, self.settings.zone(), tap, row, language)
-            return toast or tap_rules.dialog(rd, row, language)
+            toast = buttons.toast(rd, self.access, self.settings.zone(), tap, row, language)
+            return toast or buttons.dialog(rd, row, language)
 
     def _take_tap(self, tap: Tap) -> str:
         """What to say at once; "" where the tap will change something."""
         with self.db.write() as tx:
-            row = tap_rules.check(tx, self.access, tap)
+            row = buttons.check(tx, self.access, tap)
             language = language_of(tx, tap.chat, self.settings)
             messages.keep(
                 tx,
@@ -291,12 +287,12 @@ class Intake:
                     chat=tap.chat,
                     person=tap.person.key,
                     role=Role.TAP,
-                    text=tap_rules.kept_form(tap),
+                    text=buttons.kept_form(tap),
                     at=tap.at,
                     platform_id=f"tap:{tap.id}",
                 ),
             )
-            return tap_rules.toast(tx, self.access, self.settings.zone(), tap, row, language)
+            return buttons.toast(tx, self.access, self.settings.zone(), tap, row, language)
 
 
 @contextlib.contextmanager

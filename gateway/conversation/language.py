@@ -11,7 +11,7 @@ from gateway.chat import Chat, IncomingMessage
 from gateway.records import Outgoing
 from gateway.settings import Settings
 from gateway.store import people
-from gateway.store.db import Reader
+from gateway.store.db import Database, Reader
 
 GUESS = "language"
 """The value of an outbox row that goes to a chat of which nothing is kept, a stranger's: its first guess."""
@@ -28,6 +28,13 @@ def language_of_row(rd: Reader, row: Outgoing, settings: Settings) -> str:
     known = people.chat(rd, row.chat)
     guess = str(row.values.get(GUESS, "")) if known is None else ""
     return guess or language_of(rd, row.chat, settings)
+
+
+def sentence(db: Database, chat: Chat, settings: Settings, key: str, **values: object) -> str:
+    """A sentence of ours in the language of a chat."""
+    with db.read() as rd:
+        spoken = language_of(rd, chat, settings)
+    return words.text(key, spoken, **values)
 
 
 def first_guess(message: IncomingMessage) -> str:

@@ -63,18 +63,7 @@ class Past:
 
     def pay(self, task: str, model: Model, answer: ModelAnswer, at: datetime) -> None:
         """Note what an answer cost."""
-        self.paid.append(
-            Usage(
-                task=task,
-                session=self.session.id,
-                space=self.space.id,
-                model=model.name,
-                input=answer.tokens.input,
-                output=answer.tokens.output,
-                cached=answer.tokens.cached,
-                at=at,
-            )
-        )
+        self.paid.append(answer.tokens.paid(task, model.name, at, space=self.space.id, session=self.session.id))
 
 
 def read(rd: Reader, settings: Settings, session: str, turn: int | None = None) -> Past | None:

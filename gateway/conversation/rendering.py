@@ -26,7 +26,7 @@ from gateway.conversation.notices import Rendered
 from gateway.errors import NotFound, Refused
 from gateway.memory import entries
 from gateway.records import Outgoing, Role, Status, Write
-from gateway.store import messages, outbox, pairings, people, writes
+from gateway.store import cardrows, messages, pairings, people, writes
 
 WITH_WORDS = (
     "reply",
@@ -181,7 +181,7 @@ class Renderer:
 
     def _reminder(self, row: Outgoing, language: str) -> Rendered | None:
         with self.services.db.read() as rd:
-            count = outbox.count_undecided(rd, row.chat)
+            count = cardrows.count_undecided(rd, row.chat)
         return Rendered(words.text("reminder.waiting", language, count=count), silent=True) if count else None
 
     def _hears_words(self, row: Outgoing) -> bool:

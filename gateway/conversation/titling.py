@@ -14,7 +14,7 @@ from gateway import scan
 from gateway.conversation.committing import to_its_end
 from gateway.errors import Refused
 from gateway.ports import Clock, Model, ModelAnswer, ModelRequest, RequestMessage
-from gateway.records import Message, Role, Session, Usage
+from gateway.records import Message, Role, Session
 from gateway.store import forgets, messages, sessions, titles, usage
 from gateway.store.db import Database
 
@@ -116,15 +116,8 @@ class Titler:
         with self.db.write() as tx:
             usage.add(
                 tx,
-                Usage(
-                    task="chat",
-                    session=session.id,
-                    space=session.space,
-                    model=self.model.name,
-                    input=answer.tokens.input,
-                    output=answer.tokens.output,
-                    cached=answer.tokens.cached,
-                    at=self.clock.now(),
+                answer.tokens.paid(
+                    "chat", self.model.name, self.clock.now(), space=session.space, session=session.id
                 ),
             )
             if title and forgets.epoch(tx, session.space) == epoch:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, tzinfo
 from gateway.chat import TERMINAL_OWNER, Chat
 from gateway.records import NewOutgoing, Outgoing, Write
 from gateway.settings import Settings
-from gateway.store import outbox, people, writes
+from gateway.store import cardrows, outbox, people, writes
 from gateway.store.transaction import Reader, Transaction
 
 REMINDED_AFTER = timedelta(days=1)
@@ -70,7 +70,7 @@ def show_homeless(tx: Transaction, owner_keys: Sequence[str], at: datetime) -> N
     if home is None:
         return
     for write in writes.staged(tx, None):
-        if people.space(tx, write.space).kind == "group" and not outbox.cards_of(tx, write.id):
+        if people.space(tx, write.space).kind == "group" and not cardrows.cards_of(tx, write.id):
             show(tx, write, home, "", at)
 
 
@@ -101,7 +101,7 @@ def show(tx: Transaction, write: Write, chat: Chat, reply_to: str, at: datetime)
 
 def update(tx: Transaction, write: Write, word: str, at: datetime) -> bool:
     """Put a change of every card of this write into the outbox; `word` says to what. False: it has no card."""
-    cards = outbox.cards_of(tx, write.id)
+    cards = cardrows.cards_of(tx, write.id)
     for place, card in enumerate(cards):
         outbox.put(
             tx,
@@ -143,8 +143,8 @@ def show_again(tx: Transaction, write: Write, tapped: Outgoing, at: datetime) ->
 
     `tapped` is the card, or the change of it whose button was pressed.
     """
-    card = tapped.id if tapped.edits is None else tapped.edits
-    newest = outbox.newest_update(tx, write.id, card)
+    card = tapped.drawn_on
+    newest = cardrows.newest_update(tx, write.id, card)
     if newest is not None and newest.status in ("waiting", "delivered") and _is_true(newest, write):
         return
     outbox.put(
@@ -204,7 +204,7 @@ def reminders(rd: Reader, now: datetime, zone: tzinfo) -> list[NewOutgoing]:
             space=space,
             created_at=now,
         )
-        for chat, space in outbox.due_reminders(rd, now - REMINDED_AFTER)
+        for chat, space in cardrows.due_reminders(rd, now - REMINDED_AFTER)
     ]
     return [row for row in rows if outbox.by_dedupe(rd, row.dedupe) is None]
 

@@ -68,11 +68,6 @@ def sha256_of(path: Path) -> str:
     return found.hexdigest()
 
 
-def size_of(folder: Path) -> int:
-    """How many bytes the files of a folder have."""
-    return sum(path.stat().st_size for path in files_below(folder))
-
-
 def make_folder(path: Path) -> None:
     """An empty folder for us alone; what was there goes."""
     remove_folder(path)

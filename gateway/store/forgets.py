@@ -233,15 +233,6 @@ def planned_holding(rd: Reader, space: int) -> list[tuple[int, tuple[str, ...]]]
     return [(row["id"], strings_of(row["passage"])) for row in rows]
 
 
-def last_done_since(rd: Reader, space: int, since: datetime) -> datetime | None:
-    """When something was last forgotten in a space, if that was after `since`."""
-    row = rd.row(
-        "SELECT max(done_at) AS at FROM forgets WHERE space = :space AND status = 'done' AND done_at > :since",
-        {"space": space, "since": time_text(since)},
-    )
-    return None if row is None else optional_time_of(row["at"])
-
-
 def last_by(rd: Reader, by: str) -> datetime | None:
     """When something was last begun to be forgotten by this."""
     row = rd.row("SELECT max(begun_at) AS at FROM forgets WHERE by = ?", (by,))
@@ -291,12 +282,6 @@ def epoch(rd: Reader, space: int) -> int:
     """How often what was thought about a space before became void. Read it with what is thought about."""
     row = rd.row("SELECT epoch FROM spaces WHERE id = ?", (space,))
     return 0 if row is None else int(row["epoch"])
-
-
-def all_epochs(rd: Reader) -> int:
-    """A number that grows with each forget of any space."""
-    row = rd.row("SELECT sum(epoch) AS epochs FROM spaces")
-    return 0 if row is None else int(row["epochs"] or 0)
 
 
 def next_epoch(tx: Transaction, space: int) -> None:

@@ -2,6 +2,7 @@
 
 A row holds no words: they are rendered when it is first taken, kept as `chunks` while they are being sent,
 and erased as they arrive. What a platform calls each message stays, so that a card can be changed later.
+Which cards show a write, and how, is `cardrows`.
 """
 
 import secrets
@@ -64,12 +65,12 @@ def get(rd: Reader, id: int) -> Outgoing:
 def find(rd: Reader, id: int) -> Outgoing | None:
     """The row with this id, if there is one: an id that a button brings may be anything."""
     row = rd.row("SELECT * FROM outbox WHERE id = ?", (id,)) if 0 < id < 1 << 63 else None
-    return None if row is None else _outgoing(row)
+    return None if row is None else outgoing_of(row)
 
 
 def by_dedupe(rd: Reader, dedupe: str) -> Outgoing | None:
     row = rd.row("SELECT * FROM outbox WHERE dedupe = ?", (dedupe,))
-    return None if row is None else _outgoing(row)
+    return None if row is None else outgoing_of(row)
 
 
 def waiting(rd: Reader, platforms: Sequence[str], now: datetime) -> list[Outgoing]:
@@ -99,7 +100,7 @@ def waiting(rd: Reader, platforms: Sequence[str], now: datetime) -> list[Outgoin
             "now": time_text(now),
         },
     )
-    return [_outgoing(row) for row in rows]
+    return [outgoing_of(row) for row in rows]
 
 
 def keep_chunks(tx: Transaction, id: int, texts: Sequence[str]) -> None:
@@ -180,14 +181,6 @@ def something_waits(rd: Reader, chat: Chat) -> bool:
     return row is not None
 
 
-def cards_of(rd: Reader, write: int) -> list[Outgoing]:
-    """Every card that shows a write, sent or still waiting, oldest first."""
-    return [
-        _outgoing(row)
-        for row in rd.rows("SELECT * FROM outbox WHERE write = ? AND kind = 'card' ORDER BY id", (write,))
-    ]
-
-
 def of_forget(rd: Reader, kind: str, forget: int) -> list[Outgoing]:
     """The rows of this kind that show a plan to forget, oldest first."""
     rows = rd.rows(
@@ -196,7 +189,7 @@ def of_forget(rd: Reader, kind: str, forget: int) -> list[Outgoing]:
         """,
         (forget,),
     )
-    return [_outgoing(row) for row in rows]
+    return [outgoing_of(row) for row in rows]
 
 
 def question(rd: Reader, chat: Chat, message_id: str) -> Outgoing | None:
@@ -209,9 +202,9 @@ def question(rd: Reader, chat: Chat, message_id: str) -> Outgoing | None:
     rows.sort(key=lambda row: -row["id"])
     surely = next((row for row in rows if row["shown_as"] == message_id), None)
     if surely is not None or not rows:
-        return None if surely is None else _outgoing(surely)
+        return None if surely is None else outgoing_of(surely)
     is_unknown = rows[0]["unsure"] or not rows[0]["shown_as"]
-    return _outgoing(rows[0]) if is_unknown and not _is_shown(rd, chat, message_id) else None
+    return outgoing_of(rows[0]) if is_unknown and not _is_shown(rd, chat, message_id) else None
 
 
 def _asking(rd: Reader, chat: Chat, kind: str) -> list[sqlite3.Row]:
@@ -251,7 +244,7 @@ def newest_list(rd: Reader, chat: Chat) -> Outgoing | None:
         """,
         {"platform": chat.platform, "chat": chat.id, "thread": chat.thread},
     )
-    return None if row is None else _outgoing(row)
+    return None if row is None else outgoing_of(row)
 
 
 def notices_of(rd: Reader, write: Write) -> list[Outgoing]:
@@ -265,79 +258,13 @@ def notices_of(rd: Reader, write: Write) -> list[Outgoing]:
         """,
         {"message": write.message, "session": write.session or None, "turn": write.review_turn},
     )
-    return [_outgoing(row) for row in rows]
-
-
-def shows_as_it_is(rd: Reader, write: Write) -> bool:
-    """False while the cards of a write show an older drawing of it: "approve all" must not cover that one."""
-    if not write.redrawn:
-        return True
-    row = rd.row(
-        """
-        SELECT count(*) AS cards,
-               max(status = 'delivered' AND json_extract("values", '$.redrawn') >= :redrawn) AS shown
-          FROM outbox
-         WHERE write = :write AND kind IN ('card', 'card_update')
-        """,
-        {"write": write.id, "redrawn": write.redrawn},
-    )
-    return row is None or not row["cards"] or bool(row["shown"])
-
-
-def was_shown(rd: Reader, write: int) -> bool:
-    """Whether a card of this write has reached a chat."""
-    row = rd.row(
-        "SELECT 1 FROM outbox WHERE write = ? AND kind IN ('card', 'card_update') AND status = 'delivered' LIMIT 1",
-        (write,),
-    )
-    return row is not None
+    return [outgoing_of(row) for row in rows]
 
 
 def newest_change(rd: Reader, card: int, kind: str) -> Outgoing | None:
     """The last change of a message that was put, of one kind."""
     row = rd.row(f"SELECT * FROM outbox WHERE edits = ? AND kind = '{kind}' ORDER BY id DESC LIMIT 1", (card,))
-    return None if row is None else _outgoing(row)
-
-
-def newest_update(rd: Reader, write: int, card: int) -> Outgoing | None:
-    """The last change of a write's card that was put, whatever became of it."""
-    row = rd.row("SELECT * FROM outbox WHERE write = ? AND edits = ? ORDER BY id DESC LIMIT 1", (write, card))
-    return None if row is None else _outgoing(row)
-
-
-def count_undecided(rd: Reader, chat: Chat) -> int:
-    """How many of the writes that have a card in this chat still wait for a yes."""
-    row = rd.row(
-        """
-        SELECT count(DISTINCT writes.id) AS undecided
-          FROM writes JOIN outbox ON outbox.write = writes.id AND outbox.kind = 'card'
-         WHERE writes.status = 'staged' AND outbox.platform = :platform AND outbox.chat = :chat
-        """,
-        {"platform": chat.platform, "chat": chat.id},
-    )
-    return 0 if row is None else int(row["undecided"])
-
-
-def due_reminders(rd: Reader, since: datetime) -> list[tuple[Chat, int]]:
-    """The chats in which a card has waited since before then, each with the space of its oldest one.
-
-    Not where a reminder is still to be said. Not a terminal: nobody is there, and the next to come sees what waits.
-    """
-    rows = rd.rows(
-        """
-        SELECT outbox.platform, outbox.chat, outbox.thread, writes.space, min(writes.id)
-          FROM writes JOIN outbox ON outbox.write = writes.id AND outbox.kind = 'card'
-         WHERE writes.status = 'staged' AND writes.created_at <= :since AND outbox.platform <> 'terminal'
-           AND NOT EXISTS (
-               SELECT 1 FROM outbox AS reminder
-                WHERE reminder.kind = 'reminder' AND reminder.status = 'waiting'
-                  AND reminder.platform = outbox.platform AND reminder.chat = outbox.chat)
-         GROUP BY outbox.platform, outbox.chat
-         ORDER BY min(writes.id)
-        """,
-        {"since": time_text(since)},
-    )
-    return [(Chat(row["platform"], row["chat"], row["thread"]), row["space"]) for row in rows]
+    return None if row is None else outgoing_of(row)
 
 
 def message_of(rd: Reader, row: Outgoing) -> str:
@@ -345,7 +272,7 @@ def message_of(rd: Reader, row: Outgoing) -> str:
     part = rd.row(
         "SELECT platform_id, unsure FROM chunks WHERE outgoing = ? AND delivered_at IS NOT NULL "
         "ORDER BY position DESC LIMIT 1",
-        (row.id if row.edits is None else row.edits,),
+        (row.drawn_on,),
     )
     return "" if part is None or part["unsure"] else str(part["platform_id"])
 
@@ -398,7 +325,8 @@ def _end(tx: Transaction, id: int, status: str, at: datetime) -> bool:
     )
 
 
-def _outgoing(row: sqlite3.Row) -> Outgoing:
+def outgoing_of(row: sqlite3.Row) -> Outgoing:
+    """A row of the table."""
     return Outgoing(
         id=row["id"],
         dedupe=row["dedupe"],

@@ -80,11 +80,6 @@ def accounts_of_space(rd: Reader, space: int) -> list[str]:
     return [Person(row["platform"], row["id"]).key for row in rows]
 
 
-def forget_account(tx: Transaction, person: Person) -> None:
-    """Keep nothing of an account any more."""
-    tx.execute("DELETE FROM people WHERE platform = :platform AND id = :id", _who(person))
-
-
 def owners(rd: Reader) -> list[str]:
     """The keys of the accounts that became owner by a code (settings may name more)."""
     rows = rd.rows("SELECT platform, id FROM people WHERE role = 'owner' ORDER BY since, platform, id")

@@ -22,9 +22,9 @@ SLICES_AT_ONCE = 250
 QUIET = timedelta(minutes=30)
 """A session in which nothing was said for so long is looked at again."""
 SESSIONS_AT_ONCE = 100
-_PAGES = 100
+_PAGES = 200
 """So many pages of the index are rewritten in one transaction."""
-BREATH = 0.5
+BREATH = 0.3
 _MOST_SLICES = 10_000
 _SWEEPING = 2
 """Stands in `sweep` from the beginning of a merge on, until something more is taken out or all is done."""

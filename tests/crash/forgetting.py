@@ -43,7 +43,7 @@ from tests.store.canaries import BOTH, ENGLISH, JAPANESE
 
 OWNER = f"telegram:{ANNA}"
 SCOPE = Scope((ENGLISH, JAPANESE))
-PATIENCE_SECONDS = 70.0
+PATIENCE_SECONDS = 240.0
 COUNTED = ("entries", "ledger", "skills", "messages", "summaries", "titles", "prompts", "outbox", "files")
 
 

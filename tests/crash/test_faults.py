@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from gateway.conversation import turn as turns
+from gateway.conversation import thinking
 from gateway.llm import server as model_server
 from gateway.records import Status
 from gateway.store.db import WAIT_SECONDS
@@ -329,7 +329,7 @@ def cuts_the_stream(server: ModelServer) -> None:
         server.cuts(after_events=2)
 
 
-TRIES = turns.MODEL_TRIES * (model_server.MAX_RETRIES + 1)
+TRIES = thinking.MODEL_TRIES * (model_server.MAX_RETRIES + 1)
 SILENT = "The model does not answer right now. Please say it again in a while."
 
 
@@ -338,7 +338,7 @@ async def test_after_a_model_that_breaks_the_next_message_is_answered(
     tmp_path: Path, fault: Callable[[ModelServer], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The message itself gets one answer too, and what a flood brought is cut."""
-    monkeypatch.setattr(turns, "MODEL_WAIT_MOST_SECONDS", 0.01)
+    monkeypatch.setattr(thinking, "MODEL_WAIT_MOST_SECONDS", 0.01)
     async with running_bot(tmp_path) as bot:
         bot.configure(model=f"provider: openai, name: fake-1, base_url: '{bot.server.url}', timeout_seconds: 0.2")
         await bot.restart()
@@ -360,7 +360,7 @@ async def test_after_a_refused_network_the_next_message_is_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The model's machine is away, and comes back at the same address."""
-    monkeypatch.setattr(turns, "MODEL_WAIT_MOST_SECONDS", 0.01)
+    monkeypatch.setattr(thinking, "MODEL_WAIT_MOST_SECONDS", 0.01)
     async with running_bot(tmp_path) as bot:
         address = bot.server.url
         bot.configure(model="provider: openai, name: fake-1, base_url: 'http://127.0.0.1:1/v1'")

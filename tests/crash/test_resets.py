@@ -44,5 +44,5 @@ def test_a_kill_at_any_step_begins_one_conversation(tmp_path: Path, step: str) -
         said = [
             shown.text for shown in one.telegram.sent if shown.text.startswith("A new conversation begins here")
         ]
-        assert 1 <= len(said) <= (2 if step == "delivery.sent" else 1)
+        assert 1 <= len(said) <= 2  # a chunk that was on its way may be seen twice (promise 7)
         assert len(one._rows("SELECT id FROM outbox WHERE kind = 'reply'")) == 2

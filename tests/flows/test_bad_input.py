@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from gateway import app, settings
-from gateway.conversation import intake, turn
+from gateway.conversation import intake, thinking
 from gateway.errors import ConfigError
 from gateway.home import Home
 from gateway.memory import entries
@@ -48,7 +48,7 @@ def results(bot: Bot) -> list[dict[str, object]]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn, "MODEL_WAIT_MOST_SECONDS", 0.0)
+    monkeypatch.setattr(thinking, "MODEL_WAIT_MOST_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")

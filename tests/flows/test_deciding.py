@@ -9,7 +9,7 @@ import pytest
 
 from gateway import cli
 from gateway.chat import Chat, Person, Tap
-from gateway.conversation import suggesting, taps
+from gateway.conversation import buttons, suggesting, taps
 from gateway.conversation.access import Standing, owner_space
 from gateway.conversation.commands import memory as commands
 from gateway.conversation.commands.call import Call, Services
@@ -21,7 +21,7 @@ from gateway.housekeeping import Housekeeping
 from gateway.memory import entries, files
 from gateway.memory.writing import Proposal
 from gateway.records import Message, NewOutgoing, Operation, Origin, Outgoing, Role, Space, Status, Target, Write
-from gateway.store import messages, outbox, people, textfile, writes
+from gateway.store import cardrows, messages, outbox, people, textfile, writes
 from tests.bot import NoQueue
 from tests.processes import Machine
 from tests.store.given import NINE, StillClock, at_once
@@ -88,16 +88,15 @@ class House:
 
     def card(self, write: int) -> Outgoing:
         with self.core.db.read() as rd:
-            return outbox.cards_of(rd, write)[0]
+            return cardrows.cards_of(rd, write)[0]
 
     def tap(self, action: str, row: Outgoing, **fields: object) -> Tap:
-        shown_as = row.id if row.edits is None else row.edits
-        values = {"chat": row.chat, "person": ANNA, "message_id": f"m{shown_as}", **fields}
+        values = {"chat": row.chat, "person": ANNA, "message_id": f"m{row.drawn_on}", **fields}
         return Tap(id="t", data=f"{action}:{row.id}:{row.token}", at=NOON, **values)  # type: ignore[arg-type]
 
     def checked(self, tap: Tap) -> Outgoing:
         with self.core.db.read() as rd:
-            return taps.check(rd, self.services().access, tap)
+            return buttons.check(rd, self.services().access, tap)
 
     def keep(self, text: str, role: Role, person: Person = ANNA) -> Message:
         """A command or tap as it waits in its lane."""
@@ -330,7 +329,7 @@ def test_an_old_drawing_of_a_card_is_shown_again_and_decides_nothing(house: Hous
     house.core.home.memory_file("owner", Target.MEMORY).write_text("Lives in Oslo, Grünerløkka\n", "utf-8")
     house.core.memory.approve(id, ANNA.key)
     with house.core.db.write() as tx:
-        lost = outbox.newest_update(tx, id, house.card(id).id)
+        lost = cardrows.newest_update(tx, id, house.card(id).id)
         assert lost is not None
         outbox.drop(tx, lost.id, NOON)
 

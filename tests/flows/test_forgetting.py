@@ -289,7 +289,7 @@ async def forget(bot: Bot, *texts: str) -> int:
 
 def begun(bot: Bot) -> bool:
     with bot.core.db.read() as rd:
-        return forgets.all_epochs(rd) > 0
+        return any(forgets.epoch(rd, space.id) for space in people.spaces(rd))
 
 
 def oldest_session(bot: Bot) -> str:

@@ -368,5 +368,6 @@ def _dump(redis: Any, key: bytes) -> object:
         b"set": lambda: redis.smembers(key),
         b"zset": lambda: redis.zrange(key, 0, -1),
         b"stream": lambda: redis.xrange(key),
+        b"none": lambda: None,  # it went while we came
     }
     return read[redis.type(key)]()

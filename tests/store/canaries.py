@@ -14,7 +14,7 @@ from gateway.memory.proposals import Proposal
 from gateway.memory.writing import Memory
 from gateway.ports import Clock
 from gateway.records import Action, Operation, Origin, Role, Session, Status, Summary, Target, ToolCall
-from gateway.store import migrating, outbox, people, sessions, summaries, textfile, writes
+from gateway.store import migrating, outbox, people, prompts, sessions, summaries, textfile, writes
 from gateway.store.db import Database
 from tests.store.given import CHAT, NINE, StillClock, keep, proposal, said, session, to_say
 from tests.store.remembering import OWNER, SAID, settings
@@ -132,8 +132,8 @@ def _transcript(db: Database, opened: Session) -> None:
         told_by = f"Clara of {BOTH}"
         keep(tx, "hello, too", speaker=told_by, stamp=f"[{told_by}, 09:00] ", session=opened.id, turn=2)
         sessions.rename(tx, opened.id, f"About {BOTH}")
-        sessions.refreeze(tx, opened.id, f"You know {BOTH}.", "[]", NINE)
-        sessions.refreeze(tx, opened.id, f"You know all of {BOTH}.", "[]", NINE)
+        prompts.refreeze(tx, opened.id, f"You know {BOTH}.", "[]", NINE)
+        prompts.refreeze(tx, opened.id, f"You know all of {BOTH}.", "[]", NINE)
         ids = [row["id"] for row in tx.rows("SELECT id FROM messages WHERE session = ?", (opened.id,))]
         summary = Summary(0, 9, min(ids), max(ids), f"They spoke of {BOTH}")
         summaries.keep(tx, opened.id, 3, summary, NINE)

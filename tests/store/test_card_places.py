@@ -4,7 +4,7 @@ from gateway.chat import TERMINAL_OWNER, Chat, Person
 from gateway.memory import cards
 from gateway.sections import AccessSettings
 from gateway.settings import Settings
-from gateway.store import outbox, people, writes
+from gateway.store import cardrows, outbox, people, writes
 from gateway.store.db import Database, Transaction
 from tests.store import given
 from tests.store.given import NINE
@@ -73,4 +73,4 @@ def test_a_group_that_has_moved_is_told_where_it_is_now(db: Database) -> None:
             "waits_homeless",
             {"count": 1},
         )
-        assert outbox.cards_of(tx, write.id) == []
+        assert cardrows.cards_of(tx, write.id) == []

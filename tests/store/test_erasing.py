@@ -9,6 +9,7 @@ from gateway.store import (
     erasing,
     messages,
     outbox,
+    prompts,
     resting,
     reviews,
     search,
@@ -108,7 +109,7 @@ def test_a_session_goes_with_everything_that_is_its_own(db: Database) -> None:
         turn(tx, "The key", "Under the pot")
         turn(tx, "The code", "Walrus")
         sessions.rename(tx, SESSION, "Walrus")
-        sessions.refreeze(tx, SESSION, "Another prompt", "[]", NINE)
+        prompts.refreeze(tx, SESSION, "Another prompt", "[]", NINE)
         reviews.make_due(tx, SESSION, 1, 2, 1, "interval", NINE)
         command = given.keep(tx, "/status", role=Role.COMMAND, session=SESSION, platform_id="c", done=Done.ANSWERED)
         usage.add(tx, Usage("chat", SESSION, 1, "fake-1", 10, 5, 0, NINE))

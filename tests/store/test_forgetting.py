@@ -19,7 +19,7 @@ from gateway.memory.forgetting import Forgetting, Scope
 from gateway.memory.proposals import Proposal
 from gateway.records import Action, Operation, Origin, Role, Status, ToolCall
 from gateway.skills.proposals import SkillProposal
-from gateway.store import forgets, messages, outbox, people, sessions, textfile
+from gateway.store import forgets, messages, outbox, people, prompts, sessions, textfile
 from gateway.store.db import Database
 from tests.store.given import CHAT, StillClock, keep, session, to_say
 from tests.store.remembering import OWNER, Remembering, add
@@ -111,7 +111,7 @@ def test_a_prompt_that_held_it_is_erased_whole(kept: Remembering, forgetting: Fo
     """The session freezes another at its next turn."""
     with kept.db.write() as tx:
         opened = session(tx)
-        sessions.refreeze(tx, opened.id, f"You know {ENGLISH}.", "[]", kept.clock.now())
+        prompts.refreeze(tx, opened.id, f"You know {ENGLISH}.", "[]", kept.clock.now())
 
     forget(kept, forgetting, ENGLISH)
 

@@ -8,7 +8,7 @@ import pytest
 from gateway.chat import Chat
 from gateway.errors import NotFound
 from gateway.records import Chunk, Outgoing
-from gateway.store import outbox, reviews, writes
+from gateway.store import cardrows, outbox, reviews, writes
 from gateway.store.db import Database, Transaction
 from tests.store import given
 from tests.store.given import CHAT, NINE
@@ -175,24 +175,24 @@ def test_cards_are_found_by_their_write(db: Database) -> None:
         waiting = _put(tx, "write-17-card-again", kind="card", write=17)
         _put(tx, "write-17-approved", kind="card_update", write=17, edits=sent)
 
-        assert [card.id for card in outbox.cards_of(tx, 17)] == [sent, waiting]
+        assert [card.id for card in cardrows.cards_of(tx, 17)] == [sent, waiting]
 
 
 def test_a_redrawn_card_counts_as_seen_when_its_redrawing_arrived(db: Database) -> None:
     """ "Approve all" covers only what its person has seen."""
     with db.write() as tx:
         write, _ = writes.born(tx, given.proposal(tx))
-        assert outbox.shows_as_it_is(tx, write)
+        assert cardrows.shows_as_it_is(tx, write)
         writes.redraw(tx, write.id, "reason.changed", {}, "new", before="Lives in Oslo")
         write = writes.get(tx, write.id)
-        assert outbox.shows_as_it_is(tx, write)
+        assert cardrows.shows_as_it_is(tx, write)
 
         card = _put(tx, "card", kind="card", write=write.id, values={"redrawn": 0})
         outbox.delivered(tx, card, NINE)
         update = _put(tx, "update", kind="card_update", write=write.id, edits=card, values={"redrawn": 1})
-        assert not outbox.shows_as_it_is(tx, write)
+        assert not cardrows.shows_as_it_is(tx, write)
         outbox.delivered(tx, update, NINE)
-        assert outbox.shows_as_it_is(tx, write)
+        assert cardrows.shows_as_it_is(tx, write)
 
 
 def test_what_waits_for_a_chat_that_is_gone_is_said_in_the_next(db: Database) -> None:

@@ -45,8 +45,6 @@ def test_an_account_is_what_was_said_of_it_last(db: Database) -> None:
         assert people.account(tx, ADA) == Account("telegram:123", "owner", space, 1, NINE, given.after(hours=1))
         assert people.owners(tx) == ["discord:9", "telegram:123"]
         assert people.account(tx, STRANGER) is None
-        people.forget_account(tx, ADA)
-        assert people.account(tx, ADA) is None
 
 
 def test_wrong_codes_are_counted_for_an_hour(db: Database) -> None:

@@ -8,6 +8,7 @@ import pytest
 from gateway.chat import Chat
 from gateway.records import Role, Summary
 from gateway.store import (
+    cardrows,
     incognito,
     messages,
     outbox,
@@ -42,7 +43,7 @@ ASKED_OFTEN: dict[str, Callable[[Transaction], object]] = {
     "unreviewed turns": lambda tx: sessions.unreviewed(tx, "a session"),
     "quiet sessions": lambda tx: sessions.quiet(tx, NOW),
     "what is to be said": lambda tx: outbox.waiting(tx, ["telegram"], NOW),
-    "cards of a write": lambda tx: outbox.cards_of(tx, 1),
+    "cards of a write": lambda tx: cardrows.cards_of(tx, 1),
     "staged writes": lambda tx: writes.staged(tx, None),
     "staged writes of a space": lambda tx: writes.staged(tx, 1),
     "unfinished writes": writes.unfinished,

@@ -8,7 +8,7 @@ import pytest
 from gateway.chat import Chat
 from gateway.errors import NotFound
 from gateway.records import Done, Role, SessionSummary
-from gateway.store import messages, reviews, sessions
+from gateway.store import messages, prompts, reviews, sessions
 from gateway.store.db import Database, Transaction
 from tests.store import given
 from tests.store.given import CHAT, NINE
@@ -83,34 +83,34 @@ def test_a_former_prompt_stays_until_its_turns_are_reviewed(db: Database) -> Non
     with db.write() as tx:
         space = given.session(tx).space
         _turn(tx)
-        sessions.refreeze(tx, SESSION, "You are hikae. Bergen.", "[1]", NINE)
+        prompts.refreeze(tx, SESSION, "You are hikae. Bergen.", "[1]", NINE)
         _turn(tx, generation=2)
         assert sessions.get(tx, SESSION).generation == 2
-        assert sessions.prompt_of(tx, SESSION, 1) == ("You are hikae.", "[]")
-        assert sessions.prompt_of(tx, SESSION, 2) == ("You are hikae. Bergen.", "[1]")
+        assert prompts.of(tx, SESSION, 1) == ("You are hikae.", "[]")
+        assert prompts.of(tx, SESSION, 2) == ("You are hikae. Bergen.", "[1]")
 
         reviews.make_due(tx, SESSION, space, 1, 1, "asked", NINE)
-        sessions.drop_former(tx, SESSION)
-        assert sessions.prompt_of(tx, SESSION, 1) == ("You are hikae.", "[]")
+        prompts.drop_former(tx, SESSION)
+        assert prompts.of(tx, SESSION, 1) == ("You are hikae.", "[]")
 
         reviews.claim(tx, SESSION, 1, "job-1", NINE, NINE)
         reviews.finish(tx, SESSION, 1, "job-1", NINE)
-        sessions.drop_former(tx, SESSION)
+        prompts.drop_former(tx, SESSION)
         with pytest.raises(NotFound, match="no longer kept"):
-            sessions.prompt_of(tx, SESSION, 1)
-        assert sessions.prompt_of(tx, SESSION, 2) == ("You are hikae. Bergen.", "[1]")
+            prompts.of(tx, SESSION, 1)
+        assert prompts.of(tx, SESSION, 2) == ("You are hikae. Bergen.", "[1]")
 
 
 def test_a_prompt_that_no_turn_was_sent_under_is_not_kept(db: Database) -> None:
     """Two refreshes in a row."""
     with db.write() as tx:
         given.session(tx)
-        sessions.refreeze(tx, SESSION, "second", "[]", NINE)
-        sessions.refreeze(tx, SESSION, "third", "[]", NINE)
+        prompts.refreeze(tx, SESSION, "second", "[]", NINE)
+        prompts.refreeze(tx, SESSION, "third", "[]", NINE)
 
         assert tx.rows("SELECT * FROM former_prompts") == []
         with pytest.raises(NotFound):
-            sessions.refreeze(tx, "20260101_000000_000000", "x", "[]", NINE)
+            prompts.refreeze(tx, "20260101_000000_000000", "x", "[]", NINE)
 
 
 def test_turns_are_numbered_in_one_row_for_all_processes(db: Database, other: Database) -> None:

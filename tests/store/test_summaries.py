@@ -7,7 +7,7 @@ import pytest
 
 from gateway.chat import Chat
 from gateway.records import Message, Role, Session, Summary, Usage
-from gateway.store import messages, people, sessions, summaries, usage
+from gateway.store import messages, people, prompts, sessions, summaries, usage
 from gateway.store.db import Database, Transaction
 
 NINE = datetime(2026, 11, 30, 9, tzinfo=UTC)
@@ -46,7 +46,7 @@ def compressed(tx: Transaction, rows: list[Message], generation: int = 2, text: 
     """A summary of the turns 2 to 4."""
     ids = [row.id for row in rows if 1 < row.turn < 5]
     summary = Summary(1, 5, min(ids), max(ids), text)
-    sessions.refreeze(tx, SESSION, f"prompt {generation}", "[]", NINE)
+    prompts.refreeze(tx, SESSION, f"prompt {generation}", "[]", NINE)
     summaries.keep(tx, SESSION, generation, summary, NINE)
     return summary
 
@@ -55,7 +55,7 @@ def test_a_summary_stands_from_its_generation_on(db: Database, rows: list[Messag
     """A refresh freezes another prompt, and the middle stays compressed; before it, all was sent."""
     with db.write() as tx:
         summary = compressed(tx, rows)
-        sessions.refreeze(tx, SESSION, "prompt 3", "[]", NINE)
+        prompts.refreeze(tx, SESSION, "prompt 3", "[]", NINE)
 
         assert [summaries.of(tx, SESSION, generation) for generation in (1, 2, 3)] == [None, summary, summary]
 
@@ -78,11 +78,11 @@ def test_a_former_summary_stays_as_long_as_its_prompt(db: Database, rows: list[M
         messages.send_under(tx, SESSION, TURNS, 2)
         compressed(tx, rows, 3, "second")
         sessions.mark_due(tx, SESSION, 5)
-        sessions.drop_former(tx, SESSION)
+        prompts.drop_former(tx, SESSION)
         first = summaries.of(tx, SESSION, 2)
         sessions.mark_due(tx, SESSION, 6)
 
-        sessions.drop_former(tx, SESSION)
+        prompts.drop_former(tx, SESSION)
 
         assert first is not None
         assert first.text == "first"

@@ -12,7 +12,7 @@ from gateway.conversation.commands.call import Call, Said, Services, View
 from gateway.errors import Refused
 from gateway.memory import cards
 from gateway.records import Outgoing, Session
-from gateway.store import holding, newerwrites, people, reviews, sessions, summaries, writes
+from gateway.store import holding, newerwrites, people, prompts, reviews, sessions, summaries, writes
 from gateway.store.db import Transaction
 
 
@@ -92,7 +92,7 @@ def status_text(services: Services, row: Outgoing, language: str) -> str:
         member, named = (str(row.values.get(name, "")) for name in ("member", "session"))
         session = sessions.in_use(rd, row.chat, named, member)
         newer = newerwrites.count(rd, session) if session is not None else 0
-        forgotten_at = sessions.forgotten_at(rd, session.id) if session is not None else None
+        forgotten_at = prompts.forgotten_at(rd, session.id) if session is not None else None
         flushed_at = summaries.flushed_at(rd, session.id) if session is not None else None
         held = holding.until(rd, services.clock.now())
         waiting = writes.count_staged(rd, row.space)

@@ -19,7 +19,7 @@ from gateway.errors import AlreadyDecided, NotFound, Refused
 from gateway.memory.writing import Memory
 from gateway.records import Message, Write
 from gateway.skills.editing import Skills
-from gateway.store import messages, outbox, writes
+from gateway.store import cardrows, messages, writes
 
 ALL = "all"
 _MOST_DIGITS = 15
@@ -163,8 +163,8 @@ def waiting(
     with services.db.read() as rd:
         staged = writes.staged(rd, space, kind)
         if tapped is not None:
-            staged = [write for write in staged if write.id == tapped or outbox.was_shown(rd, write.id)]
-        return [Named(write.id, write.redrawn, outbox.shows_as_it_is(rd, write)) for write in staged]
+            staged = [write for write in staged if write.id == tapped or cardrows.was_shown(rd, write.id)]
+        return [Named(write.id, write.redrawn, cardrows.shows_as_it_is(rd, write)) for write in staged]
 
 
 def _fix(services: Services, message: Message, named: list[Named]) -> list[Named]:

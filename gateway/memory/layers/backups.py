@@ -15,19 +15,8 @@ from gateway.errors import GatewayError, NotFound
 from gateway.home import Home
 from gateway.memory import backup, verifying
 from gateway.memory.backup import Backup
-from gateway.memory.layers import (
-    entries,
-    files,
-    ledger,
-    messages,
-    outbox,
-    prompts,
-    requests,
-    sessions,
-    skills,
-    summaries,
-    titles,
-)
+from gateway.memory.layers import requests
+from gateway.memory.layers.inside import INSIDE
 from gateway.memory.layers.layer import Ground, Item, Kind, Layer, LayerPlan, Sought, listed
 from gateway.memory.writing import Memory
 from gateway.records import Space
@@ -38,19 +27,6 @@ from gateway.store.transaction import Transaction
 log = logging.getLogger(__name__)
 
 NAME = "backups"
-_INSIDE: tuple[Layer, ...] = (
-    entries.LAYER,
-    ledger.LAYER,
-    skills.LAYER,
-    files.LAYER,
-    sessions.LAYER,
-    summaries.LAYER,
-    messages.LAYER,
-    prompts.LAYER,
-    titles.LAYER,
-    outbox.LAYER,
-    requests.LAYER,
-)
 
 
 def find(ground: Ground, sought: Sought) -> LayerPlan:
@@ -93,7 +69,8 @@ def _forget_in(ground: Ground, sought: Sought, db: Database, scratch: Home) -> i
     memory = Memory(db, scratch, ground.clock, ground.settings)
     there = Ground(db, scratch, ground.clock, ground.settings, memory, space, _note_nothing)
     inside = replace(sought, forget=0)
-    erased = sum(layer.erase(there, inside) for layer in _INSIDE if _kind(sought) in layer.kinds)
+    layers = (*INSIDE, requests.LAYER)
+    erased = sum(layer.erase(there, inside) for layer in layers if sought.kind in layer.kinds)
     if erased:
         _clean(db, scratch, inside, space)
     return erased
@@ -111,12 +88,6 @@ def _clean(db: Database, scratch: Home, sought: Sought, space: Space) -> None:
 
 def _note_nothing(tx: Transaction, kind: str, values: Sequence[str]) -> None:
     """The marks are in the present home."""
-
-
-def _kind(sought: Sought) -> Kind:
-    if sought.everything:
-        return Kind.EVERYTHING
-    return Kind.PASSAGE if sought.passages else Kind.ROWS
 
 
 def _put_back(one: Backup, scratch: Home, folder: Path) -> None:

@@ -49,9 +49,7 @@ class Scope:
 
     @property
     def kind(self) -> Kind:
-        if self.everything:
-            return Kind.EVERYTHING
-        return Kind.PASSAGE if self.passages else Kind.ROWS
+        return _kind_of(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +84,10 @@ class Sought:
     forget: int = 0
     """Whose request this is; 0 while it is only looked for."""
 
+    @property
+    def kind(self) -> Kind:
+        return _kind_of(self)
+
     def holds(self, text: str) -> bool:
         """Whether a text holds what is sought."""
         return bool(text) and bool(self.passages) and passages.holds(text, self.passages)
@@ -113,6 +115,12 @@ class Sought:
         if ref in self.left_out:
             return False
         return self.everything or ref in self.rows or any(map(self.holds, texts))
+
+
+def _kind_of(wanted: Scope | Sought) -> Kind:
+    if wanted.everything:
+        return Kind.EVERYTHING
+    return Kind.PASSAGE if wanted.passages else Kind.ROWS
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ ALTER TABLE forgets ADD COLUMN verified TEXT NOT NULL DEFAULT '{}';
 CREATE INDEX forgets_by_status ON forgets (status, id);
 CREATE INDEX forgets_by_space ON forgets (space, id);
 
+-- In which order the layers are gone through.
 ALTER TABLE forget_steps ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
 -- How often a worker has asked an external memory to erase it.
 ALTER TABLE forget_steps ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;

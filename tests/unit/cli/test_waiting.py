@@ -8,6 +8,7 @@ import pytest
 
 HEAVY = (
     "gateway.app",
+    "gateway.serving",
     "gateway.conversation.commands",
     "gateway.conversation.tools",
     "gateway.memory.writing",
