@@ -688,7 +688,9 @@ async def test_a_model_that_finds_everything_too_long_is_not_asked_for_ever(tmp_
 async def test_what_was_thought_in_vain_is_counted(bot: Bot) -> None:
     """It was paid."""
     held = await compressing(bot)
-    await bot.says("/undo")
+    seen = len(bot.sees())
+    bot.telegram.says(ANNA, "/undo")
+    await bot.until(lambda: len(bot.sees()) > seen)
     held.open()
     await bot.settles()
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -361,7 +361,7 @@ def _is_about(number: int) -> Any:
 
 
 def _dump(redis: Any, key: bytes) -> object:
-    read = {
+    read: dict[bytes, Callable[[], object]] = {
         b"string": lambda: redis.get(key),
         b"hash": lambda: redis.hgetall(key),
         b"list": lambda: redis.lrange(key, 0, -1),

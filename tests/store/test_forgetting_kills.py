@@ -42,11 +42,9 @@ INSIDE = (
     "forget.done",
 )
 BETWEEN = tuple(
-    f"forget.{when}.{layer.name}"
-    for layer in LAYERS
-    if layer.name not in ("sessions", "people", "providers")
-    for when in ("layer", "erased")
+    f"forget.erased.{layer.name}" for layer in LAYERS if layer.name not in ("sessions", "people", "providers")
 )
+"""After each layer, before that is noted; the next one begins right behind it."""
 
 
 @pytest.fixture(scope="module")
