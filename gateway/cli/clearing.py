@@ -59,7 +59,7 @@ class Clearing:
 @json_option
 @click.pass_obj
 def delete(options: Options, ids: tuple[str, ...], with_entries: bool, dry_run: bool, yes: bool) -> int:
-    """Delete these conversations: transcripts, titles, reviews, and every trace in the search."""
+    """Delete conversations, with every trace in the search."""
     with opened(options) as core:
         wanted = list(dict.fromkeys(ids))
         with core.db.read() as rd:

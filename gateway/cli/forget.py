@@ -238,7 +238,10 @@ def _verified(found: Verified, language: str) -> Iterator[str]:
         yield words.text("forget.left", language, files=files)
     if found.inside_longer_words:
         yield words.text("receipt.inside", language, count=found.inside_longer_words)
-    yield words.text("receipt.clean", language) if found.is_clean else f"Found in {len(found.hits)} places."
+    if found.is_clean:
+        yield words.text("receipt.clean", language)
+    elif found.hits:
+        yield words.text("forget.verify_found", language, count=len(found.hits))
 
 
 def _verified_as_data(found: Verified) -> dict[str, object]:

@@ -111,10 +111,11 @@ def _show(options: Options, report: Report, *, dry: bool) -> None:
 
 
 def _lines(report: Report, language: str, *, dry: bool) -> Iterator[str]:
-    yield words.text("import.head_dry" if dry else "import.head", language)
+    has_news = bool(report.is_news or report.of(Verdict.WAITS))
+    yield words.text("import.head_dry" if dry else "import.head" if has_news else "import.nothing", language)
     for kind in Kind:
         yield from _of_kind(report, kind, language)
-    if not (report.is_news or report.of(Verdict.WAITS)):
+    if dry and not has_news:
         yield "\n" + words.text("import.nothing", language)
     if report.of(Verdict.WAITS) and not dry:
         yield "\n" + words.text("import.pending", language)

@@ -79,9 +79,13 @@ class Delivery:
         async with asyncio.TaskGroup() as group:
             while True:
                 self._woken.clear()
-                for row, parcel in await surely(self._take, frozenset(self._sending)):
+                busy = frozenset(self._sending)
+                for row, parcel in await surely(self._take, busy):
                     if row.chat in self._sending:
                         self._passed_over.add(row.chat)
+                    elif row.chat in busy:
+                        # It was read while it was being sent, perhaps before what came of that was marked.
+                        self._woken.set()
                     else:
                         self._sending[row.chat] = group.create_task(self._one(row, parcel))
                 await self._until_something_happens()

@@ -9,7 +9,7 @@ from gateway.conversation import notices
 from gateway.conversation.cardtext import Decider
 from gateway.conversation.notices import escape, excerpt
 from gateway.memory.tracing import Traced
-from gateway.records import Choice, Origin, Status, Write
+from gateway.records import FORGOTTEN, Choice, Origin, Status, Write
 
 Naming = Callable[[str, datetime | None], Decider]
 """Who somebody is to the people of a chat, and when something was."""
@@ -70,11 +70,11 @@ def _line(write: Write, spaces: Mapping[int, str], names: Naming, language: str,
 
 
 def _shown(write: Write, language: str, open_only: bool) -> str:
-    """The words; of a write without any, such as one that held a secret, why that is."""
+    """The words; of a write without any, such as one that held a secret or was forgotten, why that is."""
     if open_only and write.status not in _OPEN:
         return ""
     if write.kind == "memory" and write.reason and not any(op.content or op.old_text for op in write.operations):
-        return words.text("log.no_words", language)
+        return words.text("log.forgotten" if write.reason == FORGOTTEN else "log.no_words", language)
     return notices.gist(write, language)
 
 

@@ -58,6 +58,7 @@ _DROPPED = (
 )
 """Accents, points of Hebrew and Arabic, what is invisible, variants and colours of emoji. Not the dakuten."""
 _DROP = re.compile(f"[{_DROPPED}]+")
+_JOINERS = re.compile(f"{JOINER}{{2,}}")
 _LOOSE_JOINER = re.compile(rf"{JOINER}(?![{_EMOJI}])|(?<![{_EMOJI}]){JOINER}")
 _FLAG = re.compile("([\U0001f1e6-\U0001f1ff])([\U0001f1e6-\U0001f1ff])")
 _ALIKE: dict[int, int | str] = {
@@ -88,7 +89,7 @@ def apart(text: str) -> str:
 def _folded(text: str) -> str:
     plain = _DROP.sub("", unicodedata.normalize("NFKD", apart(text))).translate(_ALIKE)
     if JOINER in plain:
-        plain = _LOOSE_JOINER.sub("", plain)
+        plain = _LOOSE_JOINER.sub("", _JOINERS.sub(JOINER, plain))
     return unicodedata.normalize("NFC", _FLAG.sub(rf"\1{JOINER}\2", plain))  # two letters are one flag
 
 
@@ -176,6 +177,8 @@ def _end_of_part(text: str, start: int) -> int:
         char = text[place]
         if _extends(char):
             joined = joined or char == JOINER
+            if char != JOINER and not _DROP.fullmatch(char):
+                flags = 2  # what stays between two letters keeps them from being a flag
         elif (joined and _is_emoji(char)) or _is_one_syllable(last, char):
             last, joined, flags = char, False, 1
         elif flags == 1 and _is_flag(last) and _is_flag(char):

@@ -38,6 +38,7 @@ def verify(ground: Ground, sought: Sought, redis: Sequence[tuple[str, bytes]]) -
     rightful = verifying.Rightful(
         space=ground.space.id,
         rows=_rows(ground.db, sought),
+        keys=[("known_files", (ground.space.id, target.value)) for target in _kept_in(sought)],
         paths=tuple(_paths(ground.home, ground.db, ground, sought)),
     )
     found = verifying.verify(ground.home, ground.db, sought.passages, rightful, sought.texts, redis)
@@ -65,15 +66,20 @@ def _rows(db: Database, sought: Sought) -> tuple[tuple[str, int], ...]:
     return (*kept, *(("forgets", id) for id in begun))
 
 
+def _kept_in(sought: Sought) -> list[Target]:
+    """The memory files in which an entry was left out; what we know of such a file holds it as well."""
+    return [
+        target for target in Target if any(ref.startswith(f"entries:{target.value}:") for ref in sought.left_out)
+    ]
+
+
 def _paths(home: Home, db: Database, ground: Ground, sought: Sought) -> list[str]:
     """Files in which something was left out, and the folders of other spaces."""
     with db.read() as rd:
         others = [space for space in people.spaces(rd) if space.id != ground.space.id]
     paths = [folder for space in others for folder in (home.space_dir(space.name), home.skills_dir(space.name))]
     paths += [home.exports / space.name for space in others]
-    for target in Target:
-        if any(ref.startswith(f"entries:{target.value}:") for ref in sought.left_out):
-            paths.append(home.memory_file(ground.space.name, target))
+    paths += [home.memory_file(ground.space.name, target) for target in _kept_in(sought)]
     of_layers = ((skills.NAME, trees.files(home.skills_dir(ground.space.name))), (files.NAME, files.paths(ground)))
     for layer, candidates in of_layers:
         paths += [path for path in candidates if trees.ref_of(layer, home.path, path) in sought.left_out]

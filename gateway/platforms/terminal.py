@@ -1,7 +1,7 @@
 """The terminal as a platform: lines typed or piped in, answers on stdout, notices and cards on stderr.
 
-In an interactive terminal a card of the turn just ended is a question on the spot: yes, no, edit or later. The
-person at the terminal is the owner.
+In an interactive terminal a card of the turn just ended is a question on the spot: yes, no, edit or later; to a
+plan of what to forget, numbers and letters are an answer, too. The person at the terminal is the owner.
 """
 
 import asyncio
@@ -32,6 +32,9 @@ LEAVING = ("/exit", "/quit", "exit", "quit")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """What could move the cursor, change the title or fill the clipboard of whoever reads an answer."""
+_BOXES = re.compile("^[☑☐] ", re.MULTILINE)
+_PICKED = re.compile(r"(\d+|[a-j])([\s,、，–-]+(\d+|[a-j]))*", re.IGNORECASE)
+"""Hits to leave out and near matches to take along, as `conversation.forgetcard` reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class Question:
 
     message_id: str
     buttons: dict[str, Button]
+    picks: bool = False
+    """Whether what it lists can be picked by number: then no number may mean yes."""
 
 
 @dataclass
@@ -88,9 +93,10 @@ class TerminalPlatform:
         print(text, file=sys.stderr if message.aside else sys.stdout, flush=True)
         message_id = message.edits or secrets.token_hex(6)
         buttons = {button.data.partition(":")[0]: button for row in message.buttons for button in row}
-        asks = not message.edits or {"approve", "forget_all"} & buttons.keys()
+        asks = not message.edits or {"approve", "forget", "forget_all"} & buttons.keys()
         if self._prompts is not None and buttons and asks:
-            self._questions.append(Question(message_id, buttons))
+            picks = "forget" in buttons and _BOXES.search(text) is not None
+            self._questions.append(Question(message_id, buttons, picks))
         return message_id
 
     def _readable(self, markdown: str) -> str:
@@ -162,6 +168,9 @@ class TerminalPlatform:
         choices = _choices(question)
         answer = (await self._ask(asker, _asking(question, self.language))) or ""
         action = choices.get(answer.strip().lower())
+        if question.picks and _PICKED.fullmatch(answer.strip()):
+            await self._tap(receiver, question, "choose", answer.strip())
+            return ""
         if action == "edit":
             text = (await self._ask(asker, words.text("terminal.new_text", self.language)) or "").strip()
             if text:
@@ -211,7 +220,7 @@ class TerminalPlatform:
         return "\r\x1b[K" if shows else ""
 
     async def _tap(self, receiver: Receiver, question: Question, action: str, text: str = "") -> None:
-        data = question.buttons["approve"].data if action == "edit" else question.buttons[action].data
+        data = question.buttons[{"edit": "approve", "choose": "forget"}.get(action, action)].data
         tap = Tap(
             chat=self.chat,
             person=TERMINAL_OWNER,
@@ -242,12 +251,16 @@ def _choices(question: Question) -> dict[str, str]:
     if "approve" in question.buttons:
         said = {"y": "approve", "yes": "approve", "n": "reject", "no": "reject", "e": "edit", "edit": "edit"}
         return said | later
+    if question.picks:
+        return {"y": "forget", "yes": "forget", "n": "cancel", "no": "cancel"} | later
     return {str(number): action for number, action in enumerate(question.buttons, 1)} | later
 
 
 def _asking(question: Question, language: str) -> str:
     if "approve" in question.buttons:
         return words.text("terminal.decide", language)
+    if question.picks:
+        return words.text("terminal.forget", language)
     labels = (f"[{number}] {button.label}" for number, button in enumerate(question.buttons.values(), 1))
     return words.text("terminal.choose", language, choices=", ".join(labels))
 

@@ -66,7 +66,7 @@ async def test_conversations_are_listed_newest_first(tmp_path: Path) -> None:
         assert first.startswith("1. On boats · ")
         assert first.endswith("(this one)")
         assert second.startswith("2. “Tell me about pots” · ")
-        assert commands.startswith("/resume 2 goes on")
+        assert commands.startswith("/resume NUMBER goes on")
         with bot.core.db.read() as rd:
             kept = [row["values"] for row in rd.rows("SELECT \"values\" FROM outbox WHERE kind = 'session_list'")]
         assert not any("boats" in values or "pots" in values for values in kept)

@@ -75,6 +75,28 @@ def test_somebody_at_a_screen_reads_plain_words_in_their_language(here: Machine)
             assert "**" not in screen.shown and "```" not in screen.shown
 
 
+def test_a_hit_is_left_out_of_a_forget_by_its_number(here: Machine) -> None:
+    """Hits are numbered: "1" must never be the yes that erases them all, and a plan that changed is asked again."""
+    here.configure(memory="")
+    piped(here, "/remember Has a boat in Lysekil", "/remember Knows Per of Lysekil")
+    with Screen(here) as screen:
+        screen.waits_for("you>")
+        screen.types("/forget Lysekil")
+        screen.waits_for("numbers leave out")
+        screen.types("1")
+        screen.waits_for("☐ 1")
+        assert "Lysekil" in piped(here, "/memory")
+
+        screen.types("y")
+        screen.waits_for("✓ Forgotten (receipt 1).")
+
+    assert "Has a boat in Lysekil" in piped(here, "/memory")
+    left = piped(here, "/memory", "/memory log")
+    assert "Knows Per" not in left
+    assert "add to MEMORY (owner) (forgotten)" in left
+    assert "a secret" not in left
+
+
 class Screen:
     """`hikae chat` in a terminal of its own, and somebody who looks at it and types."""
 

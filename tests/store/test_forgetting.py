@@ -134,6 +134,20 @@ def test_what_was_left_out_stays(kept: Remembering, forgetting: Forgetting) -> N
     assert kept.file() == ""
 
 
+def test_an_entry_that_was_left_out_is_accounted_for(kept: Remembering, forgetting: Forgetting) -> None:
+    """It stays in its file and in what we know of that file: the receipt must not call either a failure."""
+    kept.add(f"Anna knows {ENGLISH}")
+    kept.add(f"Ben knows {ENGLISH}")
+    entries = forgetting.plan(kept.space, Scope((ENGLISH,))).layer("entries").items
+
+    done = forgetting.forget(kept.space, Scope((ENGLISH,)), OWNER, left_out=[entries[0].ref])
+    assert forgetting.go_on(done)
+
+    assert kept.file() == f"Anna knows {ENGLISH}\n"
+    with kept.db.read() as rd:
+        assert forgets.get(rd, done).verified["clean"] is True
+
+
 def test_the_plan_lists_every_layer_and_changes_nothing(kept: Remembering, forgetting: Forgetting) -> None:
     """Nobody says yes to what they have not seen."""
     kept.add(f"Anna knows {ENGLISH}")

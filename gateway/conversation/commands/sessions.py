@@ -159,7 +159,8 @@ def _name(rd: Reader, id: str, language: str) -> str:
     title, _ = titles.of(rd, id)
     if title:
         return f"*{notices.excerpt(title)}*"
-    return words.text("sessions.first_words", language, text=notices.excerpt(lists.first_words(rd, id)))
+    first = notices.excerpt(lists.first_words(rd, id))
+    return words.text("sessions.first_words" if first else "sessions.nothing_said", language, text=first)
 
 
 def resumed_text(services: Services, row: Outgoing, language: str) -> str:

@@ -50,6 +50,8 @@ class Rightful:
     """The space in which was forgotten; rows and files of others are accounted for. None: nothing is."""
     rows: Collection[tuple[str, int]] = ()
     """(table, rowid) of rows that were left out, and of the request itself."""
+    keys: Collection[tuple[str, tuple[int | str | None, ...]]] = ()
+    """The same of tables without a rowid: (table, first values of the key)."""
     paths: Collection[str] = ()
     """Files or folders below the home whose hits were left out, or that are other spaces'."""
 
@@ -216,6 +218,8 @@ class _Judge:
         if whose.is_index_of_words(place.table):
             return any(whose.is_indexed(self._rd, passage.text) for passage in self._wanted)
         if place.rowid is not None and (place.table, place.rowid) in self._rightful.rows:
+            return True
+        if any(place.table == table and place.key[: len(key)] == key for table, key in self._rightful.keys):
             return True
         space = whose.space_of(self._rd, place.table, place.rowid, place.key)
         return space is not None and space != self._rightful.space

@@ -185,6 +185,8 @@ def parts_of(text: str, at: int, length: int) -> tuple[Passage, ...]:
 
 @settings(max_examples=400, deadline=None)
 @given(TEXTS)
+@example("\U0001f1e6\u0e31\U0001f1e6\U0001f1e6")
+@example("\U0001f1e6\u200d\u200d\U0001f1e6\U0001f1e6\U0001f1e6")
 def test_folding_with_offsets_is_folding(text: str) -> None:
     """If the two ever differed, a hit would be seen and not cut, or the wrong words would be cut."""
     mapped = folding.mapped(text)
