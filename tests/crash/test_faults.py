@@ -139,7 +139,7 @@ def test_a_disk_without_room_loses_nothing(tmp_path: Path) -> None:
         one.chat("good morning")
         one.remember("horse")
         polls = len(one.telegram.called("getUpdates"))
-        until(lambda: len(one.telegram.called("getUpdates")) >= polls + 3)  # it has tried, and tried again
+        until(lambda: len(one.telegram.called("getUpdates")) >= polls + 3, 120)  # it has tried, and tried again
         assert one.telegram.unconfirmed or not one.is_quiet()
         filler.unlink()
         one.settle()
