@@ -8,10 +8,10 @@ from tests.crash.forgetting import trial
 
 
 @pytest.mark.processes
-def test_six_kills_leave_no_byte_and_a_true_receipt(tmp_path: Path) -> None:
+def test_ten_kills_leave_no_byte_and_a_true_receipt(tmp_path: Path) -> None:
     """In the gateway, the bot with its worker, and the command; whoever comes next finishes it."""
     with trial(tmp_path, seed=4) as one:
-        problems = one.run(6)
+        problems = one.run(10)
 
     assert problems == []
-    assert one.kills >= 6
+    assert one.kills >= 10

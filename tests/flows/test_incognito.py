@@ -134,6 +134,8 @@ async def test_ended_while_it_is_answered_it_leaves_nothing(tmp_path: Path) -> N
         await bot.until(lambda: bot.sees()[-1].startswith("✓ A new conversation"))
         gate.open()
         await bot.settles()
+
+        assert "Lysekil!" not in bot.sees()
         await leaves_no_trace(bot)
 
 

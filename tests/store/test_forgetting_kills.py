@@ -11,6 +11,7 @@ import pytest
 from gateway import failpoints
 from gateway.home import Home
 from gateway.memory.forgetting import Forgetting, Scope
+from gateway.memory.layers import LAYERS
 from gateway.memory.writing import Memory
 from gateway.store import forgets, people
 from gateway.store.db import Database
@@ -40,8 +41,12 @@ INSIDE = (
     "forget.words_gone",
     "forget.done",
 )
-BETWEEN = tuple(f"forget.erased.{name}" for name in ("ledger", "messages", "titles", "outbox", "requests"))
-"""After a layer, before that is noted; the next one begins right behind it. `tests.crash.forgetting` tries all."""
+BETWEEN = tuple(
+    f"forget.{when}.{layer.name}"
+    for layer in LAYERS
+    if layer.name not in ("sessions", "people", "providers")
+    for when in ("layer", "erased")
+)
 
 
 @pytest.fixture(scope="module")
