@@ -8,6 +8,8 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import count
+from math import inf
 
 import click
 
@@ -29,6 +31,8 @@ from gateway.store import doorbell, forgets
 
 LOOKED_EVERY_SECONDS = 0.2
 TRIED_EVERY_SECONDS = 1.0
+EARLIER_TRIES = 5
+"""So often an earlier forget is tried before another is planned."""
 MOST_SHOWN = 60
 
 
@@ -62,14 +66,13 @@ def forget(
         scope = Scope(everything=True) if everything else Scope((text or _asked(options), *also))
         if verify:
             return _verify(options, core, space, scope)
-        if not dry_run:
-            core.forgetting.resume()  # what was begun before and killed: its words still stand in its request
+        begun = [] if dry_run else _finish_begun(options, core)
         plan = core.forgetting.plan(space, scope)
         if dry_run:
             _show(options, plan)
             return 0
         if not chat.worth_asking(plan):
-            return _nothing(options, plan)
+            return _finished(options, core, begun) if begun else _nothing(options, plan)
         if not options.json:
             click.echo("\n".join(_lines(plan, options.language)), err=True)
         if not _is_sure(options, plan, yes=yes):
@@ -172,15 +175,45 @@ def _lines(plan: Plan, language: str) -> Iterator[str]:
 # -- erasing -------------------------------------------------------------------------------------------------
 
 
-def _until_done(options: Options, core: Core, id: int) -> None:
-    """Erase here, or look on while the gateway does; whoever has the lock goes on."""
+def _finish_begun(options: Options, core: Core) -> list[int]:
+    """What was begun before and killed: its words still stand in its request, so they would be found again.
+
+    Returns what is done now. What cannot be done for some time stays the gateway's, and that is said.
+    """
+    with core.db.read() as rd:
+        begun = forgets.erasing(rd)
+    for id in begun:
+        _until_done(options, core, id, EARLIER_TRIES)
+    waits = [id for id in begun if not _is_done(core, id)]
+    if waits:
+        click.echo(
+            "An earlier forget is not done yet and still has its words; `hikae receipts` tells when it is.",
+            err=True,
+        )
+    return [id for id in begun if id not in waits]
+
+
+def _finished(options: Options, core: Core, ids: list[int]) -> int:
+    """It had been asked for before, and is done now: the receipts say so."""
+    doorbell.ring(core.home)
+    for id in ids:
+        _tell(options, core, id)
+    return 0
+
+
+def _until_done(options: Options, core: Core, id: int, tries: float = inf) -> None:
+    """Erase here, or look on while the gateway does; whoever has the lock goes on. Gives up after so many tries."""
     told: set[str] = set()
     with ThreadPoolExecutor(1, "forget") as threads:
-        while True:
+        for tried in count(1):
             going = threads.submit(core.forgetting.go_on, id)
             _look_on(options, core, id, told, going)
-            if going.result() or _is_done(core, id):
+            if going.result() or _is_done(core, id) or tried >= tries:
                 return
+            if tried == 1:
+                click.echo(
+                    "  … something else is at work there; trying again (Ctrl-C leaves it to the gateway)", err=True
+                )
             time.sleep(TRIED_EVERY_SECONDS)
 
 

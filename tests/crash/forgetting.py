@@ -84,7 +84,7 @@ class Trial:
             until(one.all_done, PATIENCE_SECONDS)
             problems = one.problems(counts=way != self.with_a_worker)
         except AssertionError as error:
-            problems = [str(error)]
+            problems = [f"{error}; {one.state()}"]
         finally:
             one.here.end_all()
         self.done[way.__name__] += 1
@@ -216,6 +216,12 @@ class One:
         sql = "SELECT status FROM forgets WHERE status IN ('erasing', 'done')"
         statuses = [status for (status,) in everywhere.rows(self.here.home, sql)]
         return len(statuses) >= begun and set(statuses) == {"done"}
+
+    def state(self) -> str:
+        """Where it stands, for whoever asks why it did not happen. The words in it are ours."""
+        forgets_now = everywhere.rows(self.here.home, "SELECT id, status FROM forgets")
+        running = [(one.args[4:], one.poll(), self.here.output(one)[-600:]) for one in self.running]  # type: ignore[index]
+        return f"forgets {forgets_now}, {self.steps()} layers erased, {self.left} kills left, processes {running}"
 
     def problems(self, *, counts: bool) -> list[str]:
         """What does not hold, now that it is done. Ends the bot."""

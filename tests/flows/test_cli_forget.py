@@ -8,7 +8,8 @@ from gateway import app
 from gateway.chat import TERMINAL_OWNER
 from gateway.memory.forgetting import Scope
 from gateway.records import Role, Space
-from gateway.store import messages, people
+from gateway.store import messages, people, textfile
+from tests import processes
 from tests.flows.test_cli import AT, CHAT, Machine
 from tests.flows.test_cli import core as core
 from tests.flows.test_cli import machine as machine
@@ -160,6 +161,41 @@ def test_what_a_kill_left_is_finished_by_the_next(kept: Machine, core: app.Core)
 
     assert core.forgetting.resume() == 1
     assert kept.hikae("receipts", "show", str(id), "--json").json["status"] == "done"
+
+
+def test_the_same_command_given_again_finishes_what_a_kill_left(kept: Machine, core: app.Core) -> None:
+    """Its words may stand in the request alone by then: "nothing is known" would leave them there for good."""
+    space = said(core, "I keep bees in Lysekil")
+    core.forgetting.forget(space, Scope(("bees in Lysekil",)), TERMINAL_OWNER.key)
+    held = textfile.try_lock(kept.home.forget_lock)
+    assert held is not None
+    again = processes.Machine(kept.home)
+
+    process = again.start("forget", "bees in Lysekil", "--yes")
+    try:
+        processes.until(lambda: "something else is at work" in again.output(process))
+        held.release()
+        assert process.wait(processes.PATIENCE_SECONDS) == 0
+    finally:
+        again.end_all()
+
+    assert "✓ Forgotten (receipt 1)." in again.output(process)
+    assert kept.hikae("receipts", "show", "1", "--json").json["status"] == "done"
+
+
+def test_an_earlier_forget_that_waits_for_others_is_named(kept: Machine, core: app.Core) -> None:
+    """A provider that is away keeps nothing else from being forgotten, and nobody is told that all is well."""
+    space = said(core, "I keep bees in Lysekil")
+    core.forgetting.forget(space, Scope(("bees in Lysekil",)), TERMINAL_OWNER.key)
+    held = textfile.try_lock(kept.home.forget_lock)
+    assert held is not None
+    try:
+        ran = kept.hikae("forget", "never said at all", "--yes")
+    finally:
+        held.release()
+
+    assert "An earlier forget is not done yet" in ran.err
+    assert kept.hikae("receipts", "--json").json[0]["status"] == "erasing"
 
 
 def test_an_export_has_everything_and_of_others_nothing(kept: Machine, core: app.Core) -> None:
