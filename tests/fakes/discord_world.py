@@ -18,7 +18,8 @@ APPLICATION_ID = 900_000_000_000_000_002
 BOT_NAME = "hikae"
 GUILD = 700_000_000_000_000_000
 FIRST_ID = 1_577_400_000_000_000_000
-THE_PAST = datetime(2026, 11, 30, 9, 0, tzinfo=UTC)
+THE_PAST = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
+"""When the first message is said: of late."""
 SEND = "POST /channels/{channel_id}/messages"
 
 EPHEMERAL, SILENT = 64, 4096

@@ -32,8 +32,8 @@ TOKEN = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"
 BOT_ID = 110201543
 BOT_NAME = "hikae_test_bot"
 FIRST_UPDATE = 700_000
-THE_PAST = 1_796_000_000
-"""When the first message is said, in Unix time; each next update is a second later."""
+THE_PAST = int(time.time()) - 3600
+"""When the first message is said, in Unix time: of late. Each next update is a second later."""
 
 
 @dataclass(frozen=True)
