@@ -72,6 +72,11 @@ class Home:
         return self.run / "state.lock"
 
     @property
+    def state_waiting(self) -> Path:
+        """Says that a process waits for `state_lock`."""
+        return self.run / "state-waiting.lock"
+
+    @property
     def forget_lock(self) -> Path:
         """Held by the one process that erases."""
         return self.run / "forget.lock"

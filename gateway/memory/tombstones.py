@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from gateway.memory import folding, passages, rareparts
 from gateway.memory.passages import Passage
@@ -100,9 +100,10 @@ def _verbatim(rd: Reader, space: int, words: Sequence[str], key: bytes, known: b
     sizes = tombstones.sizes(rd, space, list(dict.fromkeys(likely))) if likely else []
     if not sizes:
         return []
-    places: dict[int, list[int]] = {}
+    places: dict[int, list[int]] = {start: [] for start, _ in sizes}
     for start, place in zip(starts, _places(len(words)), strict=True):
-        places.setdefault(start, []).append(place)
+        if start in places:
+            places[start].append(place)
     windows = {tuple(words[place : place + size]): None for start, size in sizes for place in places[start]}
     return tombstones.with_marks(rd, space, [_hash("words", window, key) for window in windows])
 
@@ -116,8 +117,7 @@ def _starts(hashes: Sequence[int]) -> list[int]:
 
 def _places(count: int) -> Iterator[int]:
     """Where each of these numbers begins."""
-    for length in range(FIRST):
-        yield from range(count - length)
+    return chain.from_iterable(range(count - length) for length in range(FIRST))
 
 
 # -- other words ---------------------------------------------------------------------------------------------

@@ -7,13 +7,11 @@ import contextlib
 import hashlib
 import os
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from gateway.store import migrating, textfile
+from gateway.store import leavings, migrating, textfile
 from gateway.store.filetrouble import Unreadable, Unwritable, trouble
-from gateway.store.opening import translated
 from gateway.store.transaction import Reader
 
 _PART = 1 << 20
@@ -26,12 +24,8 @@ def copy_database(rd: Reader, to: Path) -> None:
 
 
 def copy_database_file(path: Path, to: Path) -> None:
-    """A database that nobody uses. Raises Unusable where it is damaged."""
-    address = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-    with _in_words(path), translated():
-        source = sqlite3.connect(address, uri=True)  # noqa: TID251 - read only
-        with contextlib.closing(source):
-            migrating.copy(source, to)
+    """A database that nobody uses, byte by byte: whoever opens the copy is told where it is damaged. Not synced."""
+    textfile.copy_private(path, to)
 
 
 def copy_file(path: Path, to: Path) -> None:
@@ -49,10 +43,9 @@ def move(path: Path, to: Path) -> None:
 
 
 def files_below(folder: Path) -> Iterator[Path]:
-    """The regular files in a folder and below it, in order; no links, no half-written copies."""
+    """The regular files in a folder and below it, in order; no links, nothing that `leavings` names."""
     for path in sorted(folder.rglob("*")):
-        half_written = path.name.startswith(".") and path.name.endswith(".tmp")
-        if path.is_file() and not path.is_symlink() and not half_written:
+        if path.is_file() and not path.is_symlink() and not leavings.is_leaving(path.name):
             yield path
 
 

@@ -10,6 +10,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +18,7 @@ from types import TracebackType
 from gateway.errors import Broken, StoreBusy
 from gateway.home import Home
 from gateway.ports import Clock
-from gateway.store import migrating, opening, textfile
+from gateway.store import givingway, migrating, opening, textfile
 from gateway.store.migrating import Step
 from gateway.store.opening import Unusable as Unusable
 from gateway.store.transaction import Reader as Reader
@@ -27,6 +28,11 @@ WAIT_SECONDS = 10.0
 MOST_IN_A_COMMIT = 32
 """After so many the lock is given up for a moment, so that other processes come to their turn."""
 PATIENCE_SECONDS = 1.0
+CALM_SECONDS = 0.02
+"""Who gives way waits until nobody has written for so long."""
+WAY_SECONDS = 0.05
+"""At most so long is given way at a time."""
+_GLANCE_SECONDS = 0.001
 _IDLE_READERS = 16
 
 
@@ -68,7 +74,7 @@ class Database:
         """
         steps = migrating.steps() if steps is None else steps
         textfile.prepare_home(home)
-        with textfile.lock(home.state_lock, wait_seconds), opening.translated():
+        with givingway.lock(home, wait_seconds), opening.translated():
             opening.refuse_unusable(home.state_db, steps)
             textfile.create_private(home.state_db)
             writer = opening.connect(home.state_db)
@@ -80,20 +86,26 @@ class Database:
                 raise
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self, *, durable: bool = True) -> Iterator[Transaction]:
         """A write transaction: committed when the block has ended, undone by any exception in it.
 
         Transactions of threads that wait for each other share one commit, and with it one fsync: each is
         undone alone, and each returns only when all of them are on disk. Raises StoreBusy when the lock is
         not free in time or the disk is full: nothing was changed then.
+
+        One that is not `durable` is committed alone and not waited for: a power cut may undo it (never a kill),
+        until the next commit that is durable, or a checkpoint. For work that is done again then.
         """
         with opening.translated():
             with self._turn():
-                group = self._group or self._open_group()
+                if not durable:
+                    self._end_group()
+                group = self._group or self._open_group(durable=durable)
                 try:
                     yield from self._member(group)
                 finally:
-                    if group.error or not self._waiting or group.members >= MOST_IN_A_COMMIT:
+                    alone = group.error or not self._waiting or not durable
+                    if alone or group.members >= MOST_IN_A_COMMIT:
                         self._end_group()
             self._until_committed(group)
 
@@ -123,6 +135,30 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 self._give_back(connection)
+
+    def is_waited_for(self) -> bool:
+        """Whether another thread or process waits for its turn to write."""
+        return self._waiting > 0 or givingway.somebody_waits(self._home)
+
+    def give_way(self) -> bool:
+        """Where somebody waits to write (True), let them, and what comes after: a turn commits more than once."""
+        if not self.is_waited_for():
+            return False
+        seen = -1
+        now = time.monotonic()
+        end, calm = now + WAY_SECONDS, now + CALM_SECONDS
+        while now < min(end, calm):
+            time.sleep(_GLANCE_SECONDS)
+            now = time.monotonic()
+            if self.is_waited_for() or self.data_version() != seen:
+                seen, calm = self.data_version(), now + CALM_SECONDS
+        return True
+
+    def shorten(self) -> None:
+        """Move what can be moved of the WAL into the database, so that it does not grow. It is not emptied."""
+        with self._alone(), opening.translated():
+            self._refuse_closed()
+            self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def checkpoint(self) -> bool:
         """Move the WAL into the database and empty it. False: a reader was in the way, try again later."""
@@ -182,7 +218,7 @@ class Database:
         """Be the only one who touches the database, in any process."""
         with self._turn():
             self._end_group()
-            with textfile.lock(self._home.state_lock, self._wait_seconds):
+            with givingway.lock(self._home, self._wait_seconds):
                 yield
 
     @contextlib.contextmanager
@@ -206,12 +242,15 @@ class Database:
 
     # -- commits that several transactions share; called by the thread whose turn it is ----------------------
 
-    def _open_group(self) -> "_Group":
+    def _open_group(self, *, durable: bool) -> "_Group":
         group = _Group()
         with contextlib.ExitStack() as lock:
-            lock.enter_context(textfile.lock(self._home.state_lock, self._wait_seconds))
+            lock.enter_context(givingway.lock(self._home, self._wait_seconds))
             self._refuse_closed()
             self._refuse_replaced_files()
+            if not durable:
+                lock.callback(self._writer.execute, "PRAGMA synchronous = FULL")
+                self._writer.execute("PRAGMA synchronous = NORMAL")
             self._writer.execute("BEGIN IMMEDIATE")
             group.lock = lock.pop_all()
         self._group = group

@@ -18,6 +18,8 @@ from gateway.store.filetrouble import Unwritable, trouble
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.0005, 0.02
 _PROBE_SECONDS = 0.05
 """How long `try_lock` insists: `is_locked` of somebody else holds a lock for an instant."""
+_NOBODY = b" " * 10
+"""What stands in the file of a lock that nobody holds; longer than any pid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,9 @@ class Lock:
     handle: int
 
     def release(self) -> None:
-        """Let go; the file stays, empty."""
-        os.ftruncate(self.handle, 0)
+        """Let go; the file stays, blank."""
+        with contextlib.suppress(OSError):
+            os.pwrite(self.handle, _NOBODY, 0)
         os.close(self.handle)
 
     def discard(self) -> None:
@@ -53,9 +56,32 @@ def lock(path: Path, wait_seconds: float) -> Iterator[None]:
         held.release()
 
 
-def try_lock(path: Path) -> Lock | None:
+def try_lock(path: Path, insist_seconds: float = _PROBE_SECONDS) -> Lock | None:
     """Take a lock if it is free. None: somebody else holds it (see `holder`)."""
-    return _take(path, _PROBE_SECONDS)
+    return _take(path, insist_seconds)
+
+
+@contextlib.contextmanager
+def said(path: Path) -> Iterator[None]:
+    """Say something for a block, as others may at the same time (`is_said`); nobody is kept from anything."""
+    handle = _open(path)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)
+
+
+def is_said(path: Path) -> bool:
+    """Whether anybody says it now."""
+    handle = _open(path)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
 
 
 def is_locked(path: Path) -> bool:
@@ -101,9 +127,9 @@ def _take_now(path: Path) -> Lock | None:
     if not _is_still(path, handle):
         os.close(handle)
         return None
-    os.ftruncate(handle, 0)
     with contextlib.suppress(OSError):  # a full disk holds no pid, but it does hold the lock
-        os.pwrite(handle, str(os.getpid()).encode("ascii"), 0)
+        # Always of one length: cutting a file off costs more than all the rest of taking its lock.
+        os.pwrite(handle, str(os.getpid()).encode("ascii").ljust(len(_NOBODY)), 0)
     return Lock(path, handle)
 
 
@@ -120,7 +146,7 @@ def _open(path: Path) -> int:
 def _is_still(path: Path, handle: int) -> bool:
     """False when the file was deleted between our opening and locking it: others now lock another one."""
     try:
-        there = path.stat()
+        there = os.stat(path)
     except FileNotFoundError:
         return False
     here = os.fstat(handle)

@@ -47,7 +47,8 @@ class Search:
         if not self.query.exact and not self.at_least:
             counts |= Counter({session: matches.by_session[number] for session, number in numbers.items()})
         mostly = {session for session, number in numbers.items() if number in matches.mostly}
-        total = 0 if matches.complete else lookup.count()
+        countable = not matches.complete and matches.likely <= search_matches.COUNT_AT_MOST
+        total = lookup.count() if countable else 0
         return Found(
             sessions=tuple(self._sessions(scored, counts, mostly)),
             matches=max(total, sum(counts.values())),
@@ -59,6 +60,7 @@ class Search:
         )
 
     def _read(self, ids: Sequence[int], *, unseen: bool = False) -> list[Candidate]:
+        """Their words, read in the order in which they lie in the file."""
         cursor = self.rd.connection.cursor()
         cursor.row_factory = None
         cursor.execute(
@@ -66,7 +68,7 @@ class Search:
             SELECT id, session, role, unixepoch(at), text, tool_calls FROM messages
              WHERE id IN (SELECT value FROM json_each(:ids))
             """,
-            {"ids": json.dumps(ids)},
+            {"ids": json.dumps(sorted(ids))},
         )
         return [
             Candidate(id, session or "", role, second, words_of(text, calls), unseen)

@@ -5,8 +5,10 @@ thousands; of sessions of any age those that are about the word; and, where no i
 end. The limits of a space are in every statement, as a range of ids.
 """
 
+import json
 import re
 from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -19,12 +21,17 @@ from gateway.store.transaction import Reader
 
 READ = 300
 """The text of so many matches is read."""
+READ_OF_SPARSE, SPARSE = 100, 50_000
+"""So few of a phrase, where that many lie over so many messages or more: all positions of its words between two
+matches are compared, which for a stop word takes longer than anything else."""
 COUNTED, COUNTED_OF_SEVERAL = 5_000, 1_000
 COUNT_AT_MOST = 50_000
 DENSE = 80
 ABOUT, MOSTLY_ABOUT = 10, 20
 OF_EACH_PART = 60
 OF_EACH_SESSION, READ_OF_EACH = 40, 2
+NARROW = 4_000
+"""A range of so many ids is read forwards to its end: to begin at the end costs SQLite five times as much."""
 SCANNED = 50_000
 
 
@@ -67,6 +74,16 @@ class Matches:
     """How many each session has, as far as they were looked at."""
     mostly: frozenset[int] = frozenset()
     """The sessions that are about little else than the one word."""
+    likely: int = 0
+    """How many match in all, if they lie as close to each other everywhere as among those that were found."""
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """Sessions that are about a word: those that are mostly, and the newest matches of those not seen otherwise."""
+
+    mostly: frozenset[int] = frozenset()
+    older: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,25 +100,28 @@ class Lookup:
 
         Of alternatives the newest of each are read, too: the rare ones would drown.
         """
-        most, read = self._most(), COUNTED if self.query.exact else READ
+        read = COUNTED if self.query.exact else READ
         low, high = self.span()
-        rows = self._newest(low, high, most, read)
-        by_session = Counter({session: count for session, _, count in rows if count})
-        found = sum(by_session.values())
-        ids = dict.fromkeys(id for _, id, count in rows if not count)
-        if found > read:
-            newest = {session: id for session, id, count in rows if count}
-            ids.update(dict.fromkeys(newest[session] for session, _ in by_session.most_common(DENSE)))
-        if found < most:
-            return Matches(tuple(ids), found, True, by_session)
+        rows, complete = self._newest(low, high)
+        by_session = Counter(session for _, session in rows)
+        ids = dict.fromkeys(id for id, _ in rows[:read])
+        shown = {session for _, session in rows[:read]}
+        if len(rows) > read:
+            newest = {session: id for id, session in reversed(rows)}
+            dense = [session for session, _ in by_session.most_common(DENSE)]
+            ids.update(dict.fromkeys(newest[session] for session in dense))
+            shown.update(dense)
+        if complete:
+            return Matches(tuple(ids), len(rows), True, by_session)
         if isinstance(self.query.node, Any):
             for part in self.query.node.parts:
                 ids.update(dict.fromkeys(id for id, _ in self._ids(part.match, low, high, OF_EACH_PART)))
-        mostly = self._about(f"{self.query.single}~2", MOSTLY_ABOUT)
-        for number, of_it in (mostly | self._about(self.query.single, ABOUT)).items():
+        about = self._about(shown)
+        for number, of_it in about.older.items():
             ids.update(dict.fromkeys(of_it[:READ_OF_EACH]))
             by_session[number] = max(by_session[number], len(of_it))
-        return Matches(tuple(ids), found, False, by_session, frozenset(mostly))
+        likely = len(rows) * (rows[0][0] - low) // max(1, rows[0][0] - rows[-1][0])
+        return Matches(tuple(ids), len(rows), False, by_session, about.mostly, likely)
 
     def count(self) -> int:
         """How many match in all, where that is cheap to say; 0: it is not."""
@@ -168,63 +188,53 @@ class Lookup:
     # -- the index -----------------------------------------------------------------------------------------
 
     def _most(self) -> int:
-        """The dearer a match is to find, the fewer are looked for."""
+        """The dearer a match is to find, the fewer are looked for. A role is one more token in each."""
         if self.query.exact:
             return COUNTED_OF_SEVERAL
         terms = self.query.terms
         if self.query.width == 1:
-            return READ if terms[0].prefix else COUNTED
+            several = self.limits.role is not None
+            return READ if terms[0].prefix else COUNTED_OF_SEVERAL if several else COUNTED
         phrases = any(len(term.tokens) > 1 for term in terms)
         return READ if phrases or isinstance(self.query.node, Any) else COUNTED_OF_SEVERAL
 
-    def _newest(self, low: int, high: int, most: int, read: int) -> list[tuple[int, int, int]]:
-        """(session, id, 0) of the newest matches, then (session, its newest, how many it has)."""
+    def _newest(self, low: int, high: int) -> tuple[list[tuple[int, int]], bool]:
+        """(id, session) of the newest matches, and whether that is all of them."""
+        most, match = self._most(), self.query.match
+        if most > READ_OF_SPARSE and any(len(term.tokens) > 1 for term in self.query.terms):
+            rows = self._ids(match, low, high, READ_OF_SPARSE)
+            if len(rows) < READ_OF_SPARSE or rows[0][0] - rows[-1][0] >= SPARSE:
+                return rows, len(rows) < READ_OF_SPARSE
+        rows = self._ids(match, low, high, most)
+        return rows, len(rows) < most
+
+    def _ids(self, match: str, low: int, high: int, most: int) -> list[tuple[int, int]]:
+        """(id, session) of the newest matches in a range."""
+        newest = f"ORDER BY message_words.rowid DESC LIMIT {most}" if high - low > NARROW else ""
+        return self._found(match, low, high, newest)[:most]
+
+    def _found(self, match: str, low: int, high: int, newest: str) -> list[tuple[int, int]]:
+        """All of them in one row: at each row other threads may take the interpreter, and keep it for long."""
         where, values = self._where()
         cursor = self.rd.connection.cursor()
         cursor.row_factory = None
         cursor.execute(
             f"""
-            WITH found AS MATERIALIZED (
+            SELECT json_group_array(id), json_group_array(session) FROM (
                 SELECT places.id, places.session
                   FROM message_words CROSS JOIN message_places AS places ON places.id = message_words.rowid
                  WHERE message_words MATCH :match
                    AND message_words.rowid >= :low AND message_words.rowid < :high {where}
-                 ORDER BY message_words.rowid DESC
-                 LIMIT :most)
-            SELECT * FROM (SELECT session, id, 0 FROM found LIMIT :read)
-             UNION ALL
-            SELECT session, max(id), count(*) FROM found GROUP BY session
+                 {newest})
             """,
-            {
-                "match": self._match(self.query.match),
-                "low": low,
-                "high": high,
-                "most": most,
-                "read": read,
-                **values,
-            },
+            {"match": self._match(match), "low": low, "high": high, **values},
         )
-        return cursor.fetchall()
+        ids, sessions = cursor.fetchone()
+        return sorted(zip(json.loads(ids), json.loads(sessions), strict=True), reverse=True)
 
-    def _ids(self, match: str, low: int, high: int, most: int) -> list[tuple[int, int]]:
-        where, values = self._where()
-        cursor = self.rd.connection.cursor()
-        cursor.row_factory = None
-        cursor.execute(
-            f"""
-            SELECT places.id, places.session
-              FROM message_words CROSS JOIN message_places AS places ON places.id = message_words.rowid
-             WHERE message_words MATCH :match
-               AND message_words.rowid >= :low AND message_words.rowid < :high {where}
-             ORDER BY message_words.rowid DESC
-             LIMIT :most
-            """,
-            {"match": self._match(match), "low": low, "high": high, "most": most, **values},
-        )
-        return cursor.fetchall()
-
-    def _about(self, theme: str, most: int) -> dict[int, list[int]]:
-        """Matches in sessions of any age that are about the one word, the newest sessions first."""
+    def _about(self, shown: Collection[int]) -> "_About":
+        """Of sessions of any age that are about the one word, the newest: which are about little else, and matches
+        in those of which nothing is read yet."""
         limits = self.limits
         if (
             not self.query.single
@@ -232,8 +242,19 @@ class Lookup:
             or limits.after is not None
             or limits.before is not None
         ):
-            return {}
+            return _About()
         low, high = self.span()
+        mostly = self._themes(f"{self.query.single}~2", MOSTLY_ABOUT)
+        older: dict[int, list[int]] = {}
+        for number, (first, last) in (mostly | self._themes(self.query.single, ABOUT)).items():
+            if number not in shown:
+                ids = self._ids(self.query.match, max(low, first), min(high, last + 1), OF_EACH_SESSION)
+                older[number] = [id for id, of in ids if of == number]
+        older = {number: of_it for number, of_it in older.items() if of_it}
+        return _About(frozenset(number for number in mostly if number in shown or number in older), older)
+
+    def _themes(self, theme: str, most: int) -> dict[int, tuple[int, int]]:
+        """The newest sessions that are about something, with the ids from which to which they go."""
         rows = self.rd.rows(
             """
             SELECT number, first, last
@@ -244,11 +265,7 @@ class Lookup:
             """,
             {"match": f'"{theme}"', "low": self.space << 32, "high": (self.space + 1) << 32, "most": most},
         )
-        found: dict[int, list[int]] = {}
-        for number, first, last in rows:
-            ids = self._ids(self.query.match, max(low, first), min(high, last + 1), OF_EACH_SESSION)
-            found[number] = [id for id, of in ids if of == number]
-        return {number: of_it for number, of_it in found.items() if of_it}
+        return {number: (first, last) for number, first, last in rows}
 
     # -- without the index ---------------------------------------------------------------------------------
 

@@ -6,8 +6,8 @@ model said more than what tools returned, new more than old.
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from gateway.store.search_fold import fold, pieces
 from gateway.store.search_query import Any, Node, Query, Term
@@ -25,9 +25,9 @@ _LONGEST_COMPARED = 50_000
 _CLUSTER = re.compile(".[\u0300-\u036f\u3099\u309a\uff9e\uff9f]*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A message that the index found. `second`: when it was said, counted from 1970."""
+class Candidate(NamedTuple):
+    """A message that the index found. `second`: when it was said, counted from 1970. Hundreds are made in each
+    search, which a tuple makes cheaper."""
 
     id: int
     session: str
@@ -38,8 +38,7 @@ class Candidate:
     """Whether it was found without the index."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A candidate and how good it is."""
 
     candidate: Candidate
@@ -51,8 +50,8 @@ def ranked(candidates: Sequence[Candidate], query: Query, *, at_least: float = 0
     terms, node = query.terms, query.node
     if not candidates or node is None:
         return []
-    spellings = [term.spellings for term in terms]
-    counted = [(one, counts) for one in candidates if (counts := _counts(one, terms, spellings, node)) is not None]
+    count = _counter(terms, node)
+    counted = [(one, counts) for one in candidates if (counts := count(one)) is not None]
     if at_least:
         counted = [(one, counts) for one, counts in counted if sum(map(bool, counts)) >= at_least * len(terms)]
     if not counted:
@@ -61,37 +60,41 @@ def ranked(candidates: Sequence[Candidate], query: Query, *, at_least: float = 0
     weights = [math.log(1.5 + len(counted) / (count or 1)) for count in having]
     whole = sum(weights)
     newest = max(one.second for one, _ in counted)
-    found = [Scored(one, _fit(one, counts, weights) / whole * _weight(one, newest)) for one, counts in counted]
-    return sorted(found, key=lambda scored: (-scored.score, -scored.candidate.id))
+    found = [(_fit(one, counts, weights) / whole * _weight(one, newest), one.id, one) for one, counts in counted]
+    found.sort(reverse=True)
+    return [Scored(one, score) for score, _, one in found]
 
 
-def _counts(
-    one: Candidate, terms: Sequence[Term], spellings: Sequence[tuple[str, ...]], node: Node
-) -> list[float] | None:
-    """How often each term stands in a text, in whatever spelling. None: it does not hold what was asked.
+def _counter(terms: Sequence[Term], node: Node) -> Callable[[Candidate], list[float] | None]:
+    """Says how often each term stands in a text, in whatever spelling. None: it does not hold what was asked.
 
     That a term is there in some form is known from the index, unless alternatives were asked for: so a text is
     folded only where nothing is seen in it as it stands.
     """
-    text = one.text[:_LONGEST_COMPARED]
-    lower = text.lower()
-    counts: list[float] = [sum(map(lower.count, each)) for each in spellings]
-    alternatives = isinstance(node, Any)
-    if node.exact or one.unseen or (not any(counts) if alternatives else not all(counts)):
-        folded = lower if text.isascii() else fold(text)
-        if (node.exact or one.unseen) and not node.holds(folded, unseen=one.unseen):
+    spellings = [term.spellings for term in terms]
+    cased = any(one.upper() != one for each in spellings for one in each)
+    exact, seen = node.exact, any if isinstance(node, Any) else all
+
+    def count(one: Candidate) -> list[float] | None:
+        text = one.text[:_LONGEST_COMPARED]
+        lower = text.lower() if cased else text
+        counts: list[float] = [sum(map(lower.count, each)) for each in spellings]
+        look = exact or one.unseen
+        if not look and seen(counts):
+            return counts
+        folded = fold(text)
+        if look and not node.holds(folded, unseen=one.unseen):
             return None
         for place, term in enumerate(terms):
             counts[place] = counts[place] or folded.count(term.folded) or (OTHERWISE if term.holds(folded) else 0.0)
-    return counts
+        return counts
+
+    return count
 
 
 def _fit(one: Candidate, counts: Sequence[float], weights: Sequence[float]) -> float:
     length = 0.5 + 0.5 * len(one.text) / _USUAL_LENGTH
-    fits = 0.0
-    for count, weight in zip(counts, weights, strict=True):
-        fits += weight * count / (count + length)
-    return fits
+    return sum([weight * count / (count + length) for count, weight in zip(counts, weights, strict=True)])
 
 
 def _weight(one: Candidate, newest: int) -> float:
@@ -117,21 +120,24 @@ def snippet(text: str, place: tuple[int, int]) -> str:
 
 def first_place(text: str, terms: Sequence[Term]) -> tuple[int, int]:
     """Where the first of what was asked stands."""
-    return min((place for term in terms if (place := _place(text, term))), default=(0, 0))
+    typed = [re.search(re.escape(term.text), text, re.IGNORECASE) for term in terms]
+    places = [match.span() for match in typed if match]
+    otherwise = [term for term, match in zip(terms, typed, strict=True) if not match]
+    return min(places + _folded_places(text, otherwise), default=(0, 0))
 
 
-def _place(text: str, term: Term) -> tuple[int, int] | None:
-    """Where a term stands in a text, as it was written there."""
-    if match := re.search(re.escape(term.text), text, re.IGNORECASE):
-        return match.span()
+def _folded_places(text: str, terms: Sequence[Term]) -> list[tuple[int, int]]:
+    """Where terms stand that are written otherwise in a text, or in parts: each by the first part that is there."""
+    text = text[:_LONGEST_COMPARED]
+    whole = fold(text) if terms else ""
+    parts = [(term.folded, *(piece for piece, _ in pieces(term.folded))) for term in terms]
+    parts = [each for each in parts if any(one in whole for one in each)]
+    if not parts:  # as often where one of several is enough
+        return []
     folded, origins = "", list[tuple[int, int]]()
-    for cluster in _CLUSTER.finditer(text[:_LONGEST_COMPARED]):
+    for cluster in _CLUSTER.finditer(text):
         piece = fold(cluster[0])
         folded += piece
         origins += [cluster.span()] * len(piece)
-    wanted = [term.folded, *(piece for piece, _ in pieces(term.folded))]
-    for one in wanted:
-        at = folded.find(one)
-        if at >= 0:
-            return origins[at][0], origins[at + len(one) - 1][1]
-    return None
+    found = [next(((folded.find(one), len(one)) for one in each if one in folded), None) for each in parts]
+    return [(origins[place[0]][0], origins[sum(place) - 1][1]) for place in found if place]

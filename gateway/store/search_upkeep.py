@@ -5,6 +5,7 @@ All of it is done in slices, each a transaction of its own, and goes on where it
 
 import logging
 import time
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from gateway import failpoints
@@ -22,10 +23,28 @@ SLICES_AT_ONCE = 250
 QUIET = timedelta(minutes=30)
 """A session in which nothing was said for so long is looked at again."""
 SESSIONS_AT_ONCE = 100
-_PAGES = 200
-"""So many pages of the index are rewritten in one transaction."""
-BREATH = 0.3
-_MOST_SLICES = 10_000
+_PAGES = 25
+"""So many pages of the index are rewritten at a step."""
+_MOST_SLICES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long whoever writes meanwhile may have to wait for the merge."""
+
+    slice_seconds: float
+    """After so long steps are committed; sooner where somebody waits."""
+    steps_in_wal: int
+    """After so many the WAL is moved into the database. A step puts a third of a megabyte into it."""
+
+
+BRISK = Pace(0.035, 64)
+CAREFUL = Pace(0.008, 8)
+"""While people talk with the bot; half of the time is theirs. (A very common word takes 50 ms at a step.)"""
+ALONE = Pace(0.5, 64)
+"""Where nobody else has the database."""
+CAREFUL_SECONDS = 5.0
+"""So long after somebody waited the merge is careful."""
 _SWEEPING = 2
 """Stands in `sweep` from the beginning of a merge on, until something more is taken out or all is done."""
 
@@ -74,26 +93,52 @@ def swept(db: Database) -> None:
         tx.execute(f"UPDATE search_state SET sweep = 0 WHERE sweep = {_SWEEPING}")
 
 
-def merge(db: Database, breath: float = BREATH) -> None:
+def merge(db: Database, pace: Pace = BRISK) -> None:
     """Merge all parts of the index into one, in slices, so that no write waits for long.
 
-    After each slice, so much of the time that it took belongs to whoever else wants to write.
+    No slice is waited for until it is on disk: what a power cut takes back is merged again, for `sweep` stands
+    until the checkpoint after the last one.
     """
     with db.write() as tx:
         tx.execute(f"UPDATE search_state SET sweep = {_SWEEPING}")
+    careful_until = 0.0
     for table in ("message_words", "session_words"):
-        pages = -_PAGES
+        steps, in_wal = 0, 0
         for _ in range(_MOST_SLICES):
             began = time.monotonic()
-            with db.write() as tx:
-                before = tx.connection.total_changes
-                tx.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", (pages,))
-                done = tx.connection.total_changes - before < 2
-            if done and pages > 0:
-                break
-            pages = _PAGES
-            time.sleep((time.monotonic() - began) * breath)
+            now = CAREFUL if began < careful_until else pace
+            some, done, waited = _merge_slice(db, table, now, first=not steps)
+            steps, in_wal = steps + some, in_wal + some
             failpoints.reach("search.merged")
+            if done:
+                break
+            if in_wal >= now.steps_in_wal:
+                db.shorten()
+                in_wal = 0
+            if now is CAREFUL:
+                time.sleep(time.monotonic() - began)
+            if db.give_way() or waited:
+                careful_until = time.monotonic() + CAREFUL_SECONDS
+
+
+def _merge_slice(db: Database, table: str, pace: Pace, *, first: bool) -> tuple[int, bool, bool]:
+    """A transaction of some steps. How many, whether nothing is left to be done, whether somebody waits."""
+    steps, done, waited = 0, False, False
+    with db.write(durable=False) as tx:
+        until = time.monotonic() + pace.slice_seconds
+        while not (done or waited) and (not steps or time.monotonic() < until):
+            done = _merge_step(tx, table, first=first and not steps)
+            steps += 1
+            waited = db.is_waited_for()
+    return steps, done, waited
+
+
+def _merge_step(tx: Transaction, table: str, *, first: bool) -> bool:
+    """Rewrite a few pages; the first time, all parts are told to become one. True: nothing is left to be done."""
+    before = tx.connection.total_changes
+    pages = -_PAGES if first else _PAGES
+    tx.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', ?)", (pages,))
+    return not first and tx.connection.total_changes - before < 2
 
 
 def _catch_up(db: Database) -> None:

@@ -1,15 +1,15 @@
 """All file writes of the house.
 
-A file is replaced whole or not at all: a full copy is written beside it and renamed over it. Who may do so
-at a time is guarded by `locks`, offered here too. SQLite's file is `db`'s: not even this module opens it,
-because closing it again would drop the locks that SQLite holds in this process.
+A file is replaced whole or not at all: a full copy is written beside it and renamed over it. What it held is
+overwritten: at once, or (`swap`) a little later. Who may do so at a time is guarded by `locks`, offered here too;
+what is left beside a file is `leavings`. SQLite's file is `db`'s: not even this module opens it, because closing it
+again would drop the locks that SQLite holds in this process.
 """
 
 import contextlib
 import errno
 import hashlib
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterator
@@ -18,6 +18,7 @@ from glob import escape
 from pathlib import Path
 
 from gateway import failpoints
+from gateway.store import leavings
 from gateway.store.filetrouble import Unreadable as Unreadable
 from gateway.store.filetrouble import Unwritable as Unwritable
 from gateway.store.filetrouble import mode_text, trouble
@@ -28,8 +29,8 @@ from gateway.store.locks import is_locked as is_locked
 from gateway.store.locks import lock as lock
 from gateway.store.locks import try_lock as try_lock
 
-_BLOCK = 1 << 20
 _READ_TRIES = 5
+_PRIVATE = 0o600
 
 
 def read(path: Path) -> bytes:
@@ -50,15 +51,32 @@ def replace(path: Path, data: bytes) -> None:
     A symlink stays and its target is changed; mode and group stay; a new file is 0600. The caller holds the
     lock that guards this file. Raises Unwritable, or StoreBusy where trying again may help.
     """
+    _put(path, data, most_left=0)
+
+
+def swap(path: Path, data: bytes) -> None:
+    """Like `replace`, without waiting until what the file held is overwritten.
+
+    That keeps a second name beside it until somebody who holds the same lock calls `overwrite_replaced`: whoever
+    swaps sees to it that somebody does, soon. A link's target is replaced as by `replace`: its folder is not ours.
+    """
+    _put(path, data, most_left=leavings.MOST_REPLACED)
+
+
+def overwrite_replaced(folder: Path) -> int:
+    """Overwrite what files of a folder held before they were swapped. How many times that was.
+
+    The caller holds the lock that guards them. Raises Unwritable.
+    """
     try:
-        target = _target_of(path)
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        before = _status(target)
-        _refuse_what_cannot_be_replaced(path, target, before)
-        _remove_leavings(target)
-        _replace(target, data, before)
+        return leavings.overwrite_replaced(folder)
     except OSError as error:
-        raise trouble(Unwritable, "file.unwritable", path, error) from error
+        raise trouble(Unwritable, "file.unwritable", folder, error) from error
+
+
+def has_replaced(folder: Path) -> bool:
+    """Whether `overwrite_replaced` would find something: a look without the lock."""
+    return bool(leavings.replaced_in(folder))
 
 
 def refuse_unwritable(path: Path) -> None:
@@ -80,10 +98,10 @@ def write_private(path: Path, data: bytes) -> None:
 def remove(path: Path) -> None:
     """Delete a file for good, overwritten; one that is not there is no trouble. A link goes, not its target."""
     try:
-        with _last_words(path):
+        with leavings.last_words(path):
             path.unlink(missing_ok=True)
             if path.parent.is_dir():
-                _sync_folder(path.parent)
+                leavings.sync_folder(path.parent)
     except OSError as error:
         raise trouble(Unwritable, "file.unwritable", path, error) from error
 
@@ -98,7 +116,7 @@ def remove_folders(root: Path) -> None:
                 folder.rmdir()
         if root.is_dir() and not root.is_symlink() and not any(root.iterdir()):
             root.rmdir()
-            _sync_folder(root.parent)
+            leavings.sync_folder(root.parent)
     except OSError as error:
         raise trouble(Unwritable, "file.unwritable", root, error) from error
 
@@ -153,7 +171,7 @@ def create_private(path: Path) -> None:
 def rename(path: Path, to: Path) -> None:
     """Give a finished file its name."""
     path.replace(to)
-    _sync_folder(to.parent)
+    leavings.sync_folder(to.parent)
 
 
 def sha256(data: bytes) -> str:
@@ -161,6 +179,21 @@ def sha256(data: bytes) -> str:
 
 
 # -- replacing ---------------------------------------------------------------------------------------
+
+
+def _put(path: Path, data: bytes, most_left: int) -> None:
+    """`most_left`: how much of what it held may be left to be overwritten later."""
+    try:
+        target = _target_of(path)
+        before = _status(target)
+        if before is None:
+            target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _refuse_what_cannot_be_replaced(path, target, before)
+        later = most_left > 0 and target is path
+        leavings.remove(target, most_left if later else 0)
+        _replace(target, data, before, later=later)
+    except OSError as error:
+        raise trouble(Unwritable, "file.unwritable", path, error) from error
 
 
 def _target_of(path: Path) -> Path:
@@ -181,7 +214,7 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _refuse_what_cannot_be_replaced(path: Path, target: Path, before: os.stat_result | None) -> None:
-    if target.parent.exists() and not os.access(target.parent, os.W_OK):
+    if not os.access(target.parent, os.W_OK) and target.parent.exists():
         mode = mode_text(target.parent.stat())
         raise Unwritable("file.unwritable", path=str(path), why="its folder is read-only", mode=mode)
     if before is None:
@@ -193,12 +226,17 @@ def _refuse_what_cannot_be_replaced(path: Path, target: Path, before: os.stat_re
         raise Unwritable("file.unwritable", path=str(path), why="read-only", mode=mode_text(before))
 
 
-def _replace(target: Path, data: bytes, before: os.stat_result | None) -> None:
-    copy = target.parent / f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+def _replace(target: Path, data: bytes, before: os.stat_result | None, *, later: bool) -> None:
+    copy = leavings.half_written(target)
     try:
         _write_whole(copy, data, before)
         failpoints.reach("textfile.copy_written")
-        with _last_words(target):
+        second = leavings.keep_name(target) if later and before is not None else None
+        if second is not None:
+            failpoints.reach("textfile.linked")
+            _swap(copy, target, second)
+            return
+        with leavings.last_words(target):
             try:
                 os.replace(copy, target)
             except OSError as error:
@@ -207,57 +245,53 @@ def _replace(target: Path, data: bytes, before: os.stat_result | None) -> None:
                 # The file itself is a mount point: nothing can be renamed over it. The synced copy beside it
                 # is what is left to read if we die in here.
                 _overwrite(target, data)
+                copy.unlink()
             failpoints.reach("textfile.replaced")
-            _sync_folder(target.parent)
-    finally:
+            leavings.sync_folder(target.parent)
+    except BaseException:
         copy.unlink(missing_ok=True)
+        raise
+
+
+def _swap(copy: Path, target: Path, second: Path) -> None:
+    try:
+        os.replace(copy, target)
+    except OSError:
+        second.unlink(missing_ok=True)
+        raise
+    failpoints.reach("textfile.replaced")
+    leavings.sync_folder(target.parent)
 
 
 def _read(path: Path) -> bytes:
     for _ in range(_READ_TRIES):
         with open(path, "rb") as file:
             data = file.read()
-            # Replaced while we read it, and perhaps overwritten: what is there now is what counts.
-            if os.fstat(file.fileno()).st_nlink:
+            # Replaced while we read it, and perhaps overwritten: what is there now counts.
+            if _is_still(path, file.fileno()):
                 break
     return data
 
 
-@contextlib.contextmanager
-def _last_words(path: Path) -> Iterator[None]:
-    """Overwrite what a file held once the body has taken its name away; only if no other name is left for it.
-
-    After the folder was synced: a power cut must find the one or the other whole.
-    """
+def _is_still(path: Path, handle: int) -> bool:
+    """Whether an open file still has its name. That it has any does not say so: see `leavings`."""
+    here = os.fstat(handle)
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:  # not there, a link, or not ours to write
-        yield
-        return
-    try:
-        yield
-        status = os.fstat(handle)
-        if not status.st_nlink and stat.S_ISREG(status.st_mode) and status.st_size:
-            _zero(handle, status.st_size)
-    finally:
-        os.close(handle)
-
-
-def _zero(handle: int, size: int) -> None:
-    block = bytes(min(size, _BLOCK))
-    for at in range(0, size, _BLOCK):
-        os.pwrite(handle, block[: size - at], at)
-    os.fsync(handle)
+        there = os.stat(path)
+    except FileNotFoundError:
+        return False
+    return (there.st_ino, there.st_dev) == (here.st_ino, here.st_dev)
 
 
 def _write_whole(path: Path, data: bytes, before: os.stat_result | None) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE)
     with open(handle, "wb") as file:
         if before is not None:
             if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
                 with contextlib.suppress(PermissionError):
                     os.fchown(handle, before.st_uid, before.st_gid)
-            os.fchmod(handle, stat.S_IMODE(before.st_mode))
+            if stat.S_IMODE(before.st_mode) != _PRIVATE:
+                os.fchmod(handle, stat.S_IMODE(before.st_mode))
         file.write(data)
         file.flush()
         os.fsync(handle)
@@ -269,34 +303,6 @@ def _overwrite(path: Path, data: bytes) -> None:
         file.truncate()
         file.flush()
         os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    # Without it a power cut can undo the rename, and a write that we have already confirmed would be gone.
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _remove_leavings(target: Path) -> None:
-    """Half-written copies of processes that were killed: they hold people's words."""
-    for copy in target.parent.glob(f".{escape(target.name)}.*-*.tmp"):
-        pid = copy.name.removeprefix(f".{target.name}.").partition("-")[0]
-        if not pid.isdecimal() or not _alive(int(pid)):
-            with _last_words(copy):
-                copy.unlink(missing_ok=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _numbered(path: Path) -> Iterator[Path]:

@@ -163,7 +163,7 @@ def commands() -> list[Figure]:
         home = folder / "home"
         best_of(1, hikae(home, "chat", "-q", "hello", "--no-review"), HOME=str(folder))
         version = best_of(7, [sys.executable, "-m", "gateway", "--version"])
-        pending = best_of(5, hikae(home, "memory", "pending"), HOME=str(folder))
+        pending = best_of(5, hikae(home, "memory", "pending", program="gateway"), HOME=str(folder))
         chat = best_of(5, hikae(home, "chat", "-q", "hello", "--no-review"), HOME=str(folder))
         python = best_of(7, [sys.executable, "-c", "pass"])
     bare = in_ms(python)

@@ -11,19 +11,23 @@ from datetime import UTC, datetime
 from statistics import median
 
 from gateway.chat import Chat
+from gateway.clock import SystemClock
 from gateway.core import Core, open_core
 from gateway.home import Home
 from gateway.memory import backup
 from gateway.memory.forgetting import Forgetting
 from gateway.memory.layers.layer import Scope
 from gateway.records import Role, Space
-from gateway.store import messages, spaces
-from tests.bench import filling, searching
+from gateway.store import copying, forgets, messages, spaces
+from gateway.store.db import Database
+from tests.bench import filling, growth, searching
 from tests.bench.rig import Figure, in_ms, percentile, scratch
 
 MANY, MANY_WHEN_QUICK = 1_000_000, 100_000
-FACT = "Quillfeather bakery"
+FACT, TALK = "Quillfeather bakery", "Copperwhistle"
 SAID = 20
+PAUSE_SECONDS = 0.1
+"""Between two turns: nobody writes faster."""
 
 
 def forget(*, quick: bool = False) -> list[Figure]:
@@ -38,9 +42,11 @@ def forget(*, quick: bool = False) -> list[Figure]:
         print(f"{count:,} messages: {time.perf_counter() - began:.0f} s", file=sys.stderr)
         core = open_core(home)
         try:
-            return _forgotten(core, count)
+            found = _forgotten(core, count)
+            id = _begun(core)
         finally:
             core.close()
+        return found + _turns(home, id, count)
 
 
 def _forgotten(core: Core, count: int) -> list[Figure]:
@@ -58,8 +64,14 @@ def _forgotten(core: Core, count: int) -> list[Figure]:
     floor = _read_once(core.home)
 
     began = time.perf_counter()
-    meanwhile = _while_forgetting(core, space, forgetting, forgetting.forget(space, scope, "terminal:owner"))
+    _go_on(forgetting, forgetting.forget(space, scope, "terminal:owner"))
     erased = time.perf_counter() - began
+
+    _say(core, space, f"what we talk about all the time is called {TALK}")
+    began = time.perf_counter()
+    talked = forgetting.forget(space, Scope(passages=(TALK,)), "terminal:owner")
+    meanwhile = _while_forgetting(core, space, forgetting, talked)
+    beside = time.perf_counter() - began
 
     return [
         Figure(f"forget: plan ({count:,})", in_ms(planned), f"{plan.found} found", "≤ 1 s", planned <= 1),
@@ -67,6 +79,7 @@ def _forgotten(core: Core, count: int) -> list[Figure]:
             f"forget: erase and verify ({count:,})", f"{erased:.1f} s", f"{floor:.1f} s (read once)", "≤ 10 s",
             erased <= 10,
         ),
+        Figure(f"the same while somebody writes 20 times a second ({count:,})", f"{beside:.1f} s", "", "–", None),
         Figure(
             "append while forgetting, p95",
             in_ms(percentile(meanwhile, 95)),
@@ -76,6 +89,63 @@ def _forgotten(core: Core, count: int) -> list[Figure]:
         ),
         *_with_backup(core, space, forgetting, count),
     ]  # fmt: skip
+
+
+def _begun(core: Core) -> int:
+    """A forget that the next gateway goes on with when it starts."""
+    with core.db.read() as rd:
+        space = spaces.space(rd, searching.SPACE)
+    _say(core, space, "the lighthouse is called Merlinspire")
+    forgetting = Forgetting(core.db, core.home, core.clock, core.loaded.settings, core.memory)
+    return forgetting.forget(space, Scope(passages=("Merlinspire",)), "terminal:owner")
+
+
+def _turns(home: Home, id: int, count: int) -> list[Figure]:
+    """Turns through a gateway that erases, and afterwards as many in another chat: both grow equally long."""
+    for one in backup.listed(home):
+        copying.remove_folder(one.path)
+    with growth.bot(home.path) as bot, Database.open(home, SystemClock()) as db:
+        began = time.perf_counter()
+        meanwhile: list[float] = []
+        while not _is_done(db, id):
+            meanwhile += _talk(bot, filling.OWNER)
+        erased = time.perf_counter() - began
+        alone: list[float] = []
+        while len(alone) < len(meanwhile):
+            alone += _talk(bot, filling.OWNER + 1)
+    slow, usual = percentile(meanwhile, 95), percentile(alone, 95)
+    return [
+        Figure(
+            f"turn while forgetting, p95 ({count:,}; {len(meanwhile)} turns, {erased:.0f} s)",
+            in_ms(slow),
+            f"{in_ms(usual)} (afterwards)",
+            f"≤ 2× ({slow / usual:.2f}×)",
+            slow <= 2 * usual,
+        ),
+        Figure(
+            f"turn while forgetting, p50 ({count:,})",
+            in_ms(median(meanwhile)),
+            f"{in_ms(median(alone))} (afterwards)",
+            "–",
+            None,
+        ),
+    ]
+
+
+def _is_done(db: Database, id: int) -> bool:
+    with db.read() as rd:
+        return forgets.get(rd, id).status == "done"
+
+
+def _talk(bot: growth.Bot, chat: int) -> list[float]:
+    time.sleep(PAUSE_SECONDS)
+    seconds: list[float] = bot.server.ask("/run", chats=1, turns=1, first=chat)["latencies"]
+    return seconds
+
+
+def _go_on(forgetting: Forgetting, id: int) -> None:
+    while not forgetting.go_on(id):
+        time.sleep(0.1)
 
 
 def _while_forgetting(core: Core, space: Space, forgetting: Forgetting, id: int) -> list[float]:
@@ -89,8 +159,7 @@ def _while_forgetting(core: Core, space: Space, forgetting: Forgetting, id: int)
     talking = threading.Thread(target=talk)
     talking.start()
     try:
-        while not forgetting.go_on(id):
-            time.sleep(0.1)
+        _go_on(forgetting, id)
     finally:
         done.set()
         talking.join()
@@ -105,8 +174,7 @@ def _with_backup(core: Core, space: Space, forgetting: Forgetting, count: int) -
     made = time.perf_counter() - began
     began = time.perf_counter()
     id = forgetting.forget(space, Scope(passages=("Kestrelwing",)), "terminal:owner")
-    while not forgetting.go_on(id):
-        time.sleep(0.1)
+    _go_on(forgetting, id)
     both = time.perf_counter() - began
     return [
         Figure(f"backup create ({count:,})", f"{made:.1f} s", "", "–", None),

@@ -171,6 +171,8 @@ def _run(one: World, trouble: Trouble, faults: int) -> int:
             problems = one.broken_promises()
             so_far = f"{number} faults, {len(one.asked)} messages, {one.kills} kills"
             print(f"{so_far}: {problems or 'all is well'}", flush=True)
+            if not problems:
+                one.start("up")
         if problems:
             break
     done = f"{sum(trouble.done.values())} faults: {dict(trouble.done)}"

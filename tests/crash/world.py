@@ -98,8 +98,9 @@ class World:
     # -- the promises ------------------------------------------------------------------------------------
 
     def broken_promises(self) -> list[str]:
-        """What does not hold, in words; [] when all is well."""
+        """End the bot as a service manager does, and say in words what does not hold; [] when all is well."""
         checks = (
+            self._ended_badly(),
             self._messages_lost(),
             self._answers_doubled(),
             self._said_too_often(),
@@ -108,6 +109,11 @@ class World:
             self._reviews_wrong(),
         )
         return [problem for found in checks for problem in found]
+
+    def _ended_badly(self) -> Iterator[str]:
+        code = self.process.poll() if self.died() else self.here.end(self.process)
+        if code:
+            yield f"ended with {code}"
 
     def _messages_lost(self) -> Iterator[str]:
         kept = {row[0] for row in self._rows("SELECT platform_id FROM messages WHERE role = 'user'")}

@@ -16,6 +16,7 @@ from gateway.errors import Broken, StoreBusy
 from gateway.home import Home
 from gateway.store import locks, messages, people
 from gateway.store.db import Database, Unusable
+from tests.processes import until
 from tests.store import given
 from tests.store.given import StillClock
 
@@ -125,6 +126,81 @@ def test_transactions_that_share_a_commit_are_undone_each_alone(db: Database, ot
     assert told == [number % 3 != 0 for number in range(24)]
     with other.read() as rd:
         assert len(people.spaces(rd)) == 16
+
+
+def test_what_need_not_be_durable_is_committed_alone_without_a_sync(db: Database, other: Database) -> None:
+    """A sweep's slices wait for no disk; whoever's words are confirmed meanwhile waits for it as ever."""
+
+    def synchronous() -> int:
+        with db.write() as tx:
+            found: int = tx.execute("PRAGMA synchronous").fetchone()[0]
+        return found
+
+    with db.write(durable=False) as tx:
+        given.space(tx)
+        inside = tx.execute("PRAGMA synchronous").fetchone()[0]
+    after = synchronous()
+    with pytest.raises(ZeroDivisionError), db.write(durable=False) as tx:
+        given.space(tx, "telegram-5")
+        raise ZeroDivisionError
+
+    assert (inside, after, synchronous()) == (1, 2, 2)
+    with other.read() as rd:
+        assert [space.name for space in people.spaces(rd)] == ["owner"]
+
+
+def test_nobodys_commit_is_shared_with_one_that_is_not_synced(db: Database) -> None:
+    """Whoever shares a commit believes to be on disk."""
+    ready = threading.Barrier(12)
+    levels: list[tuple[bool, int]] = []
+
+    def write(durable: bool) -> None:
+        ready.wait()
+        for _ in range(20):
+            with db.write(durable=durable) as tx:
+                levels.append((durable, tx.execute("PRAGMA synchronous").fetchone()[0]))
+
+    given.at_once(*(lambda durable=number % 3 != 0: write(durable) for number in range(12)))
+
+    assert set(levels) == {(True, 2), (False, 1)}
+
+
+def test_who_waits_to_write_is_seen_and_let_in(db: Database, other: Database) -> None:
+    """Slices follow each other at once: a thread or a process that waits would find no gap."""
+    assert not db.give_way()
+    for waiting in (db, other):
+        done = threading.Event()
+
+        def write(waiting: Database = waiting, done: threading.Event = done) -> None:
+            with waiting.write() as tx:
+                tx.execute("UPDATE search_state SET sweep = sweep")
+            done.set()
+
+        with ThreadPoolExecutor(1) as pool:
+            with db.write(durable=False):
+                written = pool.submit(write)
+                until(db.is_waited_for)
+                assert not done.is_set()
+            while db.is_waited_for():
+                db.give_way()
+            written.result(10)
+
+        assert (done.is_set(), db.is_waited_for()) == (True, False)
+
+
+def test_a_shortened_wal_is_used_again_from_its_beginning(home: Home, db: Database) -> None:
+    """While an index is swept it would grow to twice the index."""
+    wal = home.path / "state.db-wal"
+    sizes = []
+    with db.write() as tx:
+        given.space(tx)
+    for number in range(6):
+        with db.write(durable=False) as tx:
+            given.keep(tx, f"message {number} " + "x" * 200_000)
+        db.shorten()
+        sizes.append(wal.stat().st_size)
+
+    assert sizes[-1] < 2 * sizes[0]
 
 
 def test_on_a_full_disk_everybody_is_told_what_became_of_their_own_write(db: Database) -> None:

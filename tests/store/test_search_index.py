@@ -1,7 +1,9 @@
 """The index: what is in it, how it comes about, how words leave it, and which old sessions it brings back."""
 
 import random
+import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -16,10 +18,13 @@ from gateway.store import (
     search_fold,
     search_index,
     search_matches,
+    search_query,
+    search_rank,
     search_upkeep,
     sessions,
 )
 from gateway.store.db import Database, Reader, Transaction
+from gateway.store.search_matches import Limits, Lookup
 from tests.store import given
 from tests.store.given import NINE, StillClock
 from tests.store.test_search import SESSION, found, keep_each_apart
@@ -129,6 +134,41 @@ def test_words_that_were_taken_out_leave_the_file(home: Home, db: Database) -> N
     with db.read() as rd:
         assert rd.rows("SELECT sweep FROM search_state")[0]["sweep"] == 0
         assert len(found(rd, "ordinary")) > 0
+
+
+def test_who_writes_meanwhile_is_let_in_between_the_slices(home: Home, db: Database, other: Database) -> None:
+    """A chat goes on while an index is merged; what it says is there afterwards, and the words are gone."""
+    with db.write() as tx:
+        given.space(tx)
+        given.session(tx)
+        secret = given.keep(tx, "qzxcanaryq", session=SESSION, turn=1)
+        for number in range(400):
+            given.keep(tx, f"ordinary {number} {number * 7919 % 10007}", session=SESSION, turn=10 + number)
+    with db.write() as tx:
+        search_index.unindex(tx, secret)
+        tx.execute("DELETE FROM messages WHERE id = ?", (secret,))
+        search_upkeep.ask_for_sweep(tx)
+    done = threading.Event()
+    said: list[int] = []
+
+    def talk() -> None:
+        while not done.is_set() or not said:
+            with other.write() as tx:
+                said.append(given.keep(tx, f"meanwhile {len(said)}", session=SESSION, turn=1000 + len(said)))
+
+    with ThreadPoolExecutor(1) as pool:
+        talking = pool.submit(talk)
+        search_upkeep.merge(db, search_upkeep.Pace(0.0, 1))
+        done.set()
+        talking.result(30)
+    clean = db.checkpoint()
+
+    assert clean
+    assert b"canary" not in bytes_of(home)
+    with db.read() as rd:
+        kept = rd.rows("SELECT id FROM messages WHERE text LIKE 'meanwhile%' ORDER BY id")
+        assert [row["id"] for row in kept] == said != []
+        assert rd.rows("PRAGMA integrity_check")[0][0] == "ok"
 
 
 # -- coming about --------------------------------------------------------------------------------------------
@@ -311,3 +351,89 @@ def test_statements_read_no_whole_table(many: Transaction) -> None:
 
     allowed = ("VIRTUAL", "json_each", "found", "SCAN search_state", "(subquery", "CONSTANT", "SCAN unindexed")
     assert [step for step in plans if step.startswith("SCAN ") and not any(word in step for word in allowed)] == []
+
+
+def test_a_phrase_that_is_rare_among_common_words_is_ranked_among_fewer(
+    many: Transaction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All places of a stop word are compared up to the next match; that fewer were looked at is said."""
+    monkeypatch.setattr(search_matches, "READ_OF_SPARSE", 20)
+
+    def of(sparse: int) -> Found:
+        monkeypatch.setattr(search_matches, "SPARSE", sparse)
+        return search.find(many, 1, '"to deploy"', 5)
+
+    assert (of(95).ranked, of(95).more) == (20, True)
+    assert of(96).ranked == search_matches.READ
+    assert of(95).sessions[0].id == of(96).sessions[0].id == "20260101_000059_abcdef"
+
+
+def test_a_phrase_with_few_matches_is_found_whole(many: Transaction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where they lie years apart: nothing that is in the index is missed."""
+    monkeypatch.setattr(search_matches, "SPARSE", 10)
+    ids = [
+        given.keep(many, "then to the zoo", session=f"20260101_{session:06}_abcdef", turn=200)
+        for session in (2, 30, 55)
+    ]
+    lookup = Lookup(many, 1, search_query.parse('"to the zoo"'), search.ANYWHERE)
+
+    assert (sorted(lookup.matches().ids), lookup.matches().complete) == (ids, True)
+
+
+def test_where_there_must_be_more_than_is_counted_nothing_is_counted(
+    many: Transaction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The 500 newest of 1,280 lie over 2,500 of 6,000 messages: 1,200 in all, it seems."""
+    counted: list[str] = []
+    many.connection.set_trace_callback(
+        lambda sql: counted.append(sql) if "count(*) AS count FROM (" in sql else None
+    )
+    monkeypatch.setattr(search_matches, "COUNT_AT_MOST", 1_100)
+    result = search.find(many, 1, "deploy", 5)
+    assert (counted, result.more, result.ranked) == ([], True, 500)
+    assert 500 <= result.matches < 59 * 20 + 100
+
+    monkeypatch.setattr(search_matches, "COUNT_AT_MOST", 1_300)
+    result = search.find(many, 1, "deploy", 5)
+    many.connection.set_trace_callback(None)
+    assert (len(counted), result.more, result.matches) == (1, False, 59 * 20 + 100)
+
+
+def test_a_role_makes_a_match_dearer(many: Transaction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is one more token that every match must have."""
+    monkeypatch.setattr(search_matches, "COUNTED_OF_SEVERAL", 350)
+
+    assert search.find(many, 1, "deploy", 5, Limits(role=Role.USER)).ranked == 350
+    assert search.find(many, 1, "deploy", 5).ranked == 500
+
+
+@pytest.mark.parametrize("narrow", [0, 4_000])
+def test_of_sessions_about_a_word_those_that_are_not_read_anyway_are_looked_into(
+    many: Transaction, monkeypatch: pytest.MonkeyPatch, narrow: int
+) -> None:
+    """The newest have been found already, and each look costs as much as twenty messages; both are about it."""
+    monkeypatch.setattr(search_matches, "NARROW", narrow)
+    new = "20260102_000000_abcdef"
+    given.session(many, new, chat=Chat("telegram", "99"))
+    for turn in range(10):
+        given.keep(many, "deploy the deploy script", session=new, turn=turn + 1)
+    search_index.digest(many, new)
+    asked: list[str] = []
+    many.connection.set_trace_callback(asked.append)
+    matches = Lookup(many, 1, search_query.parse("deploy"), search.ANYWHERE).matches()
+    many.connection.set_trace_callback(None)
+
+    old = [row["id"] for row in many.rows("SELECT id FROM messages WHERE session = '20260101_000003_abcdef'")]
+    about = many.rows("SELECT number FROM searched_sessions WHERE session IN (?, '20260101_000003_abcdef')", (new,))
+    assert matches.mostly == {row["number"] for row in about}
+    assert set(old) & set(matches.ids) == set(sorted(old)[-2:])
+    assert sum("FROM message_words" in sql for sql in asked) == 2
+
+
+def test_a_place_is_found_where_some_words_are_missing_and_some_spelled_otherwise() -> None:
+    """Of a text without blanks that is cut in parts, half must be there: the snippet shows what is."""
+    terms = search_query.parse("会議 でーた budget OR x").terms
+
+    assert search_rank.first_place("先週のデータとBudgetを見る", terms) == (3, 6)
+    assert search_rank.first_place("先週のBudgetを見る", terms) == (3, 9)
+    assert search_rank.first_place("nothing", terms) == (0, 0)

@@ -79,7 +79,7 @@ def _forget_in(ground: Ground, sought: Sought, db: Database, scratch: Home) -> i
 def _clean(db: Database, scratch: Home, sought: Sought, space: Space) -> None:
     """Nobody waits for this database: its index is merged in one go; the rest is written anew where it must be."""
     if search_upkeep.is_due(db):
-        search_upkeep.merge(db, breath=0)
+        search_upkeep.merge(db, search_upkeep.ALONE)
     db.checkpoint()
     rightful = verifying.Rightful(space=space.id)
     if sought.passages and verifying.verify(scratch, db, sought.passages, rightful, sought.texts).residue:

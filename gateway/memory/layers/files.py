@@ -17,7 +17,7 @@ from gateway.memory import entries
 from gateway.memory.layers import trees
 from gateway.memory.layers.layer import Ground, Item, Kind, Layer, LayerPlan, Sought, listed
 from gateway.records import Action, Operation
-from gateway.store import restoring, textfile
+from gateway.store import leavings, restoring, textfile
 
 NAME = "files"
 
@@ -29,6 +29,7 @@ def find(ground: Ground, sought: Sought) -> LayerPlan:
 def erase(ground: Ground, sought: Sought) -> int:
     erased = 0
     with ground.files.locked(ground.space):
+        textfile.overwrite_replaced(ground.home.space_dir(ground.space.name))  # whatever it holds
         for _, path in list(_found(ground, sought)):
             _erase(ground, sought, path)
             failpoints.reach("forget.files.one")
@@ -52,7 +53,14 @@ def _found(ground: Ground, sought: Sought) -> Iterator[tuple[Item, Path]]:
             if ref not in sought.left_out:
                 yield Item(ref, path.name), path
         elif sought.goes(ref, text, path.name):
-            yield Item(ref, f"{path.name}: {sought.excerpt(text)}"), path
+            yield Item(ref, f"{path.name}: {sought.excerpt(_shown(ground, path, text, sought))}"), path
+
+
+def _shown(ground: Ground, path: Path, text: str, sought: Sought) -> str:
+    """What of a file its excerpt is from: of the history of the terminal, the line that was typed."""
+    if path != ground.home.terminal_history:
+        return text
+    return next((said for lines in _typed(text) if sought.holds(said := _said(lines))), text)
 
 
 def paths(ground: Ground) -> Iterator[Path]:
@@ -60,7 +68,8 @@ def paths(ground: Ground) -> Iterator[Path]:
     folder = ground.home.space_dir(ground.space.name)
     if folder.is_dir():
         for path in sorted(folder.iterdir()):
-            if path.is_file() and not path.is_symlink() and (".bak." in path.name or path.name.endswith(".tmp")):
+            ours = ".bak." in path.name or path.name.endswith(".tmp") or leavings.is_replaced(path.name)
+            if ours and path.is_file() and not path.is_symlink():
                 yield path
     yield from exports(ground)
     if ground.is_owners:
@@ -110,7 +119,8 @@ def _erase(ground: Ground, sought: Sought, path: Path) -> None:
     if path.is_relative_to(ground.home.import_scratch) and textfile.is_locked(ground.home.import_lock):
         raise StoreBusy("something is being imported")
     whole = (ground.home.exports, ground.home.import_scratch, restoring.scratch(ground.home))
-    if sought.everything or path.name.endswith(".tmp") or any(map(path.is_relative_to, whole)):
+    half = path.name.endswith(".tmp") or leavings.is_replaced(path.name)
+    if sought.everything or half or any(map(path.is_relative_to, whole)):
         textfile.remove(path)
     elif path == ground.home.terminal_history:
         textfile.replace(path, _without_lines(trees.text_of(path), sought).encode("utf-8", "surrogateescape"))
@@ -130,14 +140,19 @@ def _without_entries(path: Path, sought: Sought) -> None:
 
 
 def _without_lines(history: str, sought: Sought) -> str:
-    """The history of the terminal without what was typed that holds it: `# time`, then lines with a `+` before."""
+    """The history of the terminal without what was typed that holds it."""
+    return "".join("".join(lines) for lines in _typed(history) if not sought.holds(_said(lines)))
+
+
+def _typed(history: str) -> list[list[str]]:
+    """The lines of each thing that was typed: `# time`, then lines with a `+` before."""
     typed: list[list[str]] = []
     for line in history.splitlines(keepends=True):
         ended = bool(typed) and typed[-1][-1].startswith("+") and not line.startswith("+")
         if not typed or ended:
             typed.append([])
         typed[-1].append(line)
-    return "".join("".join(lines) for lines in typed if not sought.holds(_said(lines)))
+    return typed
 
 
 def _said(lines: list[str]) -> str:

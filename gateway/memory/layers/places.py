@@ -50,6 +50,7 @@ FILES: Mapping[str, str] = {
             "session_lock",
             "space_lock",
             "state_lock",
+            "state_waiting",
             "worker_lock",
         ),
         NO_WORDS,

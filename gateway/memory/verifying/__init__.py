@@ -2,7 +2,7 @@
 
 Reads each file of the home and what Redis holds, whatever wrote it, and says where a passage still stands and
 whether something that rightly stays accounts for it. What is looked for is `needles`, how a hit is read `scanning`,
-whose a byte of the database is `pages`; the files are read by a process of their own, `__main__`.
+whose a byte of the database is `pages`; the files are read by processes of their own, `__main__`.
 
 Beyond its sight: words that are cut in two where nobody's bytes of a database end, or by the prefix compression of
 the search index; a sweep rewrites all of that (docs/decisions/0013).
@@ -13,15 +13,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from gateway.errors import StoreBusy
 from gateway.home import Home
+from gateway.memory import replaced
 from gateway.memory.passages import Passage
-from gateway.memory.verifying import needles, scanning
+from gateway.memory.verifying import needles, parts, scanning
 from gateway.memory.verifying.pages import Place
-from gateway.store import whose
+from gateway.memory.verifying.parts import Part
+from gateway.store import leavings, whose
 from gateway.store.db import Database
 
 SCAN_SECONDS = 600.0
@@ -125,14 +129,20 @@ def _settled(
 ) -> list[dict[str, object]]:
     """What the scan says of a moment in which nobody wrote the database file while it was read."""
     for _ in range(_TRIES):
+        replaced.overwrite_all(home, db)
         db.checkpoint()
         before = _state(home.state_db)
         told = _scan(home, wanted, spellings)
-        log = f"{home.state_db}-wal"
-        if told is not None and _state(home.state_db) == before and not any(one["path"] == log for one in told):
+        if told is not None and _state(home.state_db) == before and not any(_passes(home, one) for one in told):
             return told
         time.sleep(_PAUSE_SECONDS)
     raise StoreBusy("state.db would not hold still to be read.")
+
+
+def _passes(home: Home, one: dict[str, object]) -> bool:
+    """Whether it was found in what is on its way out."""
+    path = Path(str(one["path"]))
+    return str(path) == f"{home.state_db}-wal" or leavings.is_replaced(path.name)
 
 
 def _state(path: Path) -> tuple[int, int, int]:
@@ -141,8 +151,24 @@ def _state(path: Path) -> tuple[int, int, int]:
 
 
 def _scan(home: Home, wanted: Sequence[Passage], spellings: Sequence[str]) -> list[dict[str, object]] | None:
+    shares = parts.shared_out((str(path), _size(path)) for path in files(home))
+    with ThreadPoolExecutor(len(shares)) as pool:
+        told = list(pool.map(partial(_read, wanted, spellings), shares))
+    return None if None in told else [one for share in told for one in share or ()]
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0  # it went while we came
+
+
+def _read(
+    wanted: Sequence[Passage], spellings: Sequence[str], share: Sequence[Part]
+) -> list[dict[str, object]] | None:
     asked = {
-        "paths": [str(path) for path in files(home)],
+        "parts": [(part.path, part.first, part.end) for part in share],
         "passages": [passage.text for passage in wanted],
         "spellings": list(spellings),
     }

@@ -17,42 +17,48 @@ from gateway.memory.passages import Passage
 from gateway.memory.verifying import needles, scanning
 from gateway.memory.verifying.needles import Needle
 from gateway.memory.verifying.pages import Pages, Place
+from gateway.memory.verifying.parts import Part
+
+NICENESS = 10
+"""Whoever talks with the bot meanwhile comes first."""
 
 
 def main() -> None:
-    """Scan what standard input names."""
+    """Scan what standard input names: parts of files."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    os.nice(NICENESS)
     asked = json.load(sys.stdin)
     wanted = [Passage.of(words) for words in asked["passages"]]
     looked_for = needles.needles([passage.text for passage in wanted], asked["spellings"])
-    found = [hit for path in asked["paths"] for hit in _file(Path(path), wanted, looked_for)]
+    found = [hit for part in asked["parts"] for hit in _file(Part(*part), wanted, looked_for)]
     json.dump(found, sys.stdout)
 
 
-def _file(path: Path, wanted: Sequence[Passage], looked_for: Sequence[Needle]) -> Iterator[dict[str, object]]:
+def _file(part: Part, wanted: Sequence[Passage], looked_for: Sequence[Needle]) -> Iterator[dict[str, object]]:
+    path = Path(part.path)
     try:
         with path.open("rb") as file:
             if not os.fstat(file.fileno()).st_size:
                 return
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data, memoryview(data) as view:
-                yield from _bytes(path, view, wanted, looked_for)
+                yield from _bytes(part, view, wanted, looked_for)
     except FileNotFoundError:
         return  # it went while we came
     except OSError as error:
-        yield {"path": str(path), "trouble": error.strerror or type(error).__name__}
+        yield {"path": part.path, "trouble": error.strerror or type(error).__name__}
 
 
 def _bytes(
-    path: Path, view: memoryview, wanted: Sequence[Passage], looked_for: Sequence[Needle]
+    part: Part, view: memoryview, wanted: Sequence[Passage], looked_for: Sequence[Needle]
 ) -> Iterator[dict[str, object]]:
     pages = _pages(view)
-    for hit in scanning.scan(view, wanted, looked_for):
+    for hit in scanning.scan(view, wanted, looked_for, part.first, part.end):
         place = None if pages is None else pages.owner(hit.offset)
-        yield _told(path, hit, hit.encoding, pages is not None, place)
-    if pages is None:
+        yield _told(part.path, hit, hit.encoding, pages is not None, place)
+    if pages is None and not part.first:
         for packed, piece in scanning.unpacked(view):
             for hit in scanning.scan(piece, wanted, looked_for):
-                yield _told(path, hit, f"{packed} {hit.encoding}", False, None)
+                yield _told(part.path, hit, f"{packed} {hit.encoding}", False, None)
 
 
 def _pages(view: memoryview) -> Pages | None:
@@ -63,11 +69,9 @@ def _pages(view: memoryview) -> Pages | None:
         return None
 
 
-def _told(
-    path: Path, hit: scanning.Hit, encoding: str, is_database: bool, place: Place | None
-) -> dict[str, object]:
+def _told(path: str, hit: scanning.Hit, encoding: str, is_database: bool, place: Place | None) -> dict[str, object]:
     return {
-        "path": str(path),
+        "path": path,
         "offset": hit.offset,
         "encoding": encoding,
         "inside": hit.inside,

@@ -7,15 +7,17 @@ compared as people read it (`scanning`).
 
 import base64
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from gateway.store import search_fold
 
 LONGEST_RUN = 3
 """Of a script without blanks so many characters are looked for: a line may break after any."""
-_LOWER = bytes(byte + 32 if 65 <= byte <= 90 else byte for byte in range(256))
+_FEWEST = 8
+"""A shorter piece of base64 would be found in much that has nothing to do with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Needle:
 
 def lowered(data: bytes) -> bytes:
     """The data with A–Z made small, byte for byte as long."""
-    return data.translate(_LOWER)
+    return data.lower()
 
 
 def needles(passages: Iterable[str], spellings: Iterable[str] = ()) -> tuple[Needle, ...]:
@@ -40,7 +42,16 @@ def needles(passages: Iterable[str], spellings: Iterable[str] = ()) -> tuple[Nee
         likely = dict.fromkeys(_likely(text))
         found += [needle for word in likely for needle in _encoded(word)]
         found += [_plain(word) for word in _unlikely(tuple(likely))]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(_joined(found)))
+
+
+def _joined(found: Sequence[Needle]) -> Iterator[Needle]:
+    """One needle for those that differ in their first letter only, as a word in base64 does whose case differs."""
+    alike = Counter(needle.data[1:] for needle in set(found) if needle.encoding == "base64")
+    for needle in found:
+        rest = needle.data[1:]
+        joined = needle.encoding == "base64" and alike[rest] > 1 and len(rest) >= _FEWEST
+        yield replace(needle, data=rest) if joined else needle
 
 
 def _likely(text: str) -> Iterator[str]:

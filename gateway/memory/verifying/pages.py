@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _TABLE_LEAF, _TABLE_INNER, _INDEX_LEAF, _INDEX_INNER = 13, 5, 10, 2
+_LEAVES = (_TABLE_LEAF, _INDEX_LEAF)
 _KEY_VALUES = 2
 """So many values of a row without a rowid are told: its key is among them."""
 _LONGEST_KEY = 200
@@ -95,15 +96,24 @@ class Pages:
             page = int.from_bytes(self._data[self._start(page) : self._start(page) + 4], "big")
 
     def _below(self, root: int) -> Iterator[int]:
-        """The pages of a tree, each once."""
-        waiting, seen = [root], set()
+        """The pages of a tree, each once. All leaves are equally far down: beside a leaf are leaves."""
+        waiting, seen = [root], set[int]()
         while waiting:
             page = waiting.pop()
-            if page in seen or page < 1 or self._start(page) + self.page_size > len(self._data):
+            if not self._is_there(page) or page in seen:
                 continue
             seen.add(page)
             yield page
-            waiting += self._children(page)
+            children = self._children(page)
+            if children and self._is_there(children[0]) and self._data[self._head(children[0])] in _LEAVES:
+                leaves = [child for child in children if self._is_there(child) and child not in seen]
+                seen.update(leaves)
+                yield from leaves
+            else:
+                waiting += children
+
+    def _is_there(self, page: int) -> bool:
+        return 1 <= page <= len(self._data) // self.page_size
 
     def _children(self, page: int) -> list[int]:
         head = self._head(page)

@@ -17,7 +17,8 @@ from gateway.memory import passages
 from gateway.memory.passages import Passage
 from gateway.memory.verifying.needles import Needle, lowered
 
-CHUNK = 8 << 20
+CHUNK = 1 << 20
+"""What is looked at in one piece; it stays in the cache of a processor while each needle is looked for."""
 AROUND = 400
 """Bytes on each side that are decoded, besides the passage's own length."""
 MOST_HITS = 10_000
@@ -38,19 +39,26 @@ class Hit:
     inside: bool
 
 
-def scan(data: bytes | memoryview, wanted: Sequence[Passage], needles: Sequence[Needle]) -> Iterator[Hit]:
-    """Every hit in these bytes, as they are; each place once."""
+def scan(
+    data: bytes | memoryview,
+    wanted: Sequence[Passage],
+    needles: Sequence[Needle],
+    first: int = 0,
+    end: int | None = None,
+) -> Iterator[Hit]:
+    """Every hit in these bytes, as they are, that begins in this part of them; each place once."""
     longest = max((len(passage.text.encode()) for passage in wanted), default=0)
     around = AROUND + 4 * longest
     found: set[int] = set()
-    for start in range(0, len(data), CHUNK):
-        low = max(0, start - around)
-        raw = bytes(data[low : start + CHUNK + around])
+    end = len(data) if end is None else min(end, len(data))
+    for start in range(first, end, CHUNK):
+        low, last = max(0, start - around), min(start + CHUNK, end)
+        raw = bytes(data[low : last + around])
         small = lowered(raw)
         for needle in needles:
             for at in _all(small if needle.lowered else raw, needle.data):
                 offset = low + at
-                if offset in found or not start <= offset < start + CHUNK:
+                if offset in found or not start <= offset < last:
                     continue
                 hit = _read(raw, at, needle, wanted, around)
                 if hit is not None:
