@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 
 from gateway import broker, health, llm, rq_queue
 from gateway.chat import Chat
-from gateway.conversation import commands
+from gateway.conversation import commands, language
+from gateway.conversation.commands.call import Services
 from gateway.conversation.compressing import Compressor
 from gateway.conversation.delivery import Delivery
 from gateway.conversation.erasing import Eraser
@@ -25,6 +26,7 @@ from gateway.conversation.lanes import Lanes, kind_of
 from gateway.conversation.opening import Opener
 from gateway.conversation.rendering import Renderer
 from gateway.conversation.router import Router
+from gateway.conversation.summarising import Summariser
 from gateway.conversation.thinking import Thinker
 from gateway.conversation.titling import Titler
 from gateway.conversation.turn import Turns
@@ -34,13 +36,13 @@ from gateway.core import services_of as services_of
 from gateway.errors import ConfigError, GatewayError, Refused, TryLater
 from gateway.housekeeping import Housekeeping
 from gateway.jobs import Job
+from gateway.modelchoice import ModelChoice
 from gateway.platforms.gates import TELEGRAM_RATES
 from gateway.platforms.gates import Rates as Rates
 from gateway.platforms.terminal import TerminalPlatform
 from gateway.ports import JobQueue, Model, Platform
 from gateway.records import Role
-from gateway.settings import ModelChoice
-from gateway.store import doorbell, messages, textfile
+from gateway.store import doorbell, textfile, unanswered
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +51,6 @@ TERMINAL_DRAIN_SECONDS = 1.0
 """Somebody pressed Ctrl-C and looks on; the turn goes on at the next start."""
 FLUSH_SECONDS = 5.0
 REPORT_SECONDS = 2.0
-SLOW_SECONDS = 5.0
 STORE_THREADS = 16
 
 
@@ -69,51 +70,44 @@ class Gateway:
     """Whether this process holds the gateway's lock: then it keeps house and hears workers and commands ring."""
     drain_seconds: float = DRAIN_SECONDS
     """How long running turns may take to end when we end."""
+    at_the_prompt: bool = False
+    """Whether who reads the answers goes on in the shell: then commands are named as `hikae …`."""
 
     def __post_init__(self) -> None:
-        core = self.core
-        services = services_of(core, self.model.name)
-        # The offline model has no titles to give.
-        names = core.loaded.settings.chat_model().provider != "offline"
-        self.titler = Titler(core.db, self.model, core.clock, names)
-        own = core.loaded.settings.compression_model()
+        core, settings = self.core, self.core.loaded.settings
+        services, own = services_of(core, self.model.name), settings.compression_model()
         self.summariser = self.model if own is None else llm.build(own)
-        access, freezer = services.access, services.freezer
-        self.delivery = Delivery(core.db, self.platforms, Renderer(services), core.clock)
-        compressor = self._compressor(freezer)
-        opener = Opener(core.db, core.loaded.settings, core.memory, freezer, core.clock)
-        turns = Turns(
+        # The offline model has no titles to give.
+        self.titler = Titler(core.db, self.model, core.clock, settings.chat_model().provider != "offline")
+        self.delivery = Delivery(core.db, self.platforms, Renderer(services, self.at_the_prompt), core.clock)
+        said = self.delivery.wake
+        self.eraser = Eraser(replace(core.forgetting, said=said))
+        opener = Opener(core.db, settings, core.memory, services.freezer, core.clock)
+        router = Router(services, self._turns(services, opener), said, self._ring, self.eraser.wake)
+        self.lanes = router.lanes = Lanes(router.next_waiting, router.handle, router.give_up)
+        self.intake = Intake(core.db, settings, services.access, self.lanes, core.clock, said, opener.begin_at_once)
+        self.housekeeping = Housekeeping(
+            core.db, core.memory, settings, self.queue, core.clock, said, core.home, self.eraser.forgetting
+        )
+
+    def _turns(self, services: Services, opener: Opener) -> Turns:
+        core, compressor = self.core, self._compressor(services.freezer)
+        return Turns(
             db=core.db,
             home=core.home,
-            settings=core.loaded.settings,
+            settings=services.settings,
             memory=core.memory,
             forgetting=core.forgetting,
-            access=access,
+            access=services.access,
             clock=core.clock,
             opener=opener,
-            thinker=Thinker(core.db, core.loaded.settings, self.model, compressor),
+            thinker=Thinker(core.db, services.settings, self.model, compressor),
             compressor=compressor,
             typing=self._typing,
             said=self.delivery.wake,
             ring=self._ring,
             answered=self.titler.answered,
             hears=self._hears,
-        )
-        self.eraser = Eraser(replace(core.forgetting, said=self.delivery.wake))
-        router = Router(services, turns, self.delivery.wake, self._ring, self.eraser.wake)
-        self.lanes = router.lanes = Lanes(router.next_waiting, router.handle, router.give_up)
-        self.intake = Intake(
-            core.db, core.loaded.settings, access, self.lanes, core.clock, self.delivery.wake, opener.begin_at_once
-        )
-        self.housekeeping = Housekeeping(
-            core.db,
-            core.memory,
-            core.loaded.settings,
-            self.queue,
-            core.clock,
-            self.delivery.wake,
-            core.home,
-            self.eraser.forgetting,
         )
 
     def _compressor(self, freezer: Freezer) -> Compressor:
@@ -124,7 +118,7 @@ class Gateway:
             settings=settings,
             flusher=Flusher(core.db, settings, core.memory, self.model, core.clock, said),
             freezer=freezer,
-            summariser=self.summariser,
+            summariser=Summariser(self.summariser, settings.model.context_window, core.clock),
             clock=core.clock,
             said=said,
             ring=self._ring,
@@ -197,7 +191,7 @@ class Gateway:
     def _waiting(self) -> list[tuple[Chat, Role]]:
         """What was kept and not answered before the last end: it goes on now."""
         with self.core.db.read() as rd:
-            waiting = messages.waiting_chats(rd)
+            waiting = unanswered.chats(rd)
         return [(chat, role) for chat, role in waiting if self._is_ours(chat)]
 
     def _is_ours(self, chat: Chat) -> bool:
@@ -265,7 +259,7 @@ def in_terminal(core: Core, terminal: "TerminalOptions") -> tuple[Gateway, Termi
         once=terminal.once,
         session=terminal.session,
         history=core.home.terminal_history if terminal.once is None else None,
-        language=core.loaded.settings.display.language,
+        spoken=lambda: language.known_of(core.db, terminal.chat, core.loaded.settings),
     )
     gateway = Gateway(
         core,
@@ -274,6 +268,7 @@ def in_terminal(core: Core, terminal: "TerminalOptions") -> tuple[Gateway, Termi
         {"terminal": platform},
         holds_home=terminal.holds_home,
         drain_seconds=TERMINAL_DRAIN_SECONDS,
+        at_the_prompt=terminal.once is not None,
     )
     settled.append(gateway.settled)
     return gateway, platform

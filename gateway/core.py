@@ -53,6 +53,9 @@ class Core:
         return Forgetting(self.db, self.home, self.clock, settings, self.memory, redis)
 
     def close(self) -> None:
+        """The end of the process's work here: what its writes left to do later is done."""
+        if "memory" in self.__dict__:  # made, so perhaps written
+            self.memory.overwrite_replaced()
         self.db.close()
 
 

@@ -65,6 +65,7 @@ class Housekeeping:
         """
         self.recover()
         self.memory.notice_all_hand_edits()
+        self.memory.overwrite_all_replaced()
         self.memory.expire()
         self._remind()
         self._review_quiet_chats()

@@ -1,7 +1,8 @@
 """What was set, and where the home is: the only reader of the environment, `.env` and config.yaml.
 
-The sections are `sections`, how one value is read `fields`, what stands in which line `configfile`; here
-they come together. Tokens are not settings: `Settings.secret` looks them up by the name of their variable.
+The sections are `sections`, how one value is read `fields`, what stands in which line `configfile` and `envfile`,
+which model is asked `modelchoice`; here they come together. Tokens are not settings: `Settings.secret` looks
+them up by the name of their variable.
 """
 
 import difflib
@@ -10,7 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Self
@@ -18,10 +19,11 @@ from zoneinfo import ZoneInfo
 
 from pydantic import PrivateAttr, ValidationError
 
-from gateway import configfile, fields, sections
+from gateway import configfile, envfile, fields, modelchoice, sections
 from gateway.configfile import Given
 from gateway.errors import ConfigError
 from gateway.home import Home
+from gateway.modelchoice import ModelChoice
 from gateway.sections import PlatformDisplay, leaves
 
 
@@ -61,23 +63,6 @@ def _profile_name(profile: str) -> str:
 
 
 # -- the settings ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ModelChoice:
-    """Which model to ask, and why that one. `provider`: openai (any compatible endpoint), anthropic or offline."""
-
-    provider: str
-    name: str
-    why: str
-    base_url: str = field(default="", repr=False)
-    api_key: str = field(default="", repr=False)
-    context_window: int = 128_000
-    timeout_seconds: float = 120.0
-
-
-Auxiliary = sections.ReviewSettings | sections.CompressionModelSettings
-"""What chooses a model for work beside the chat."""
 
 
 class Settings(sections.Section):
@@ -125,7 +110,7 @@ class Settings(sections.Section):
             self.model.api_key_env,
             self.auxiliary.background_review.api_key_env,
             self.auxiliary.compression.api_key_env,
-            *KEY_VARIABLES.values(),
+            *modelchoice.KEY_VARIABLES.values(),
         )
         return tuple(dict.fromkeys(name for name in named if name))
 
@@ -135,7 +120,7 @@ class Settings(sections.Section):
 
     def chat_model(self) -> ModelChoice:
         """The model that chats. Raises ConfigError when the one that is named lacks a name or a key."""
-        return self._choice("model")
+        return modelchoice.choose(self.model, self.secret, "model")
 
     @property
     def reviews_are_automatic(self) -> bool:
@@ -150,38 +135,12 @@ class Settings(sections.Section):
         """The model that writes summaries; None: the chat's. Raises ConfigError as above."""
         return self._auxiliary("auxiliary.compression", self.auxiliary.compression)
 
-    def _auxiliary(self, section: str, own: Auxiliary) -> ModelChoice | None:
-        if own.provider == "auto" and not (own.model or own.base_url or own.api_key_env):
+    def _auxiliary(self, section: str, own: modelchoice.Auxiliary) -> ModelChoice | None:
+        asked = modelchoice.beside(self.model, own)
+        if asked is None:
             return None
-        asked = self.model_copy(update={"model": self._beside(own)})
-        chosen, chat = asked._choice(section), self.chat_model()
-        return None if _same_model(chosen, chat) else chosen
-
-    def _beside(self, own: Auxiliary) -> sections.ModelSettings:
-        """An auxiliary model: what is left out is the chat's, as long as it is asked at the same place."""
-        at_the_chats = own.provider in ("auto", self.model.provider) and not own.base_url
-        place = {
-            "provider": self.model.provider if at_the_chats else own.provider,
-            "base_url": self.model.base_url if at_the_chats else own.base_url,
-            "api_key_env": own.api_key_env or (self.model.api_key_env if at_the_chats else ""),
-        }
-        return self.model.model_copy(update={**place, "name": own.model or self.model.name})
-
-    def _choice(self, section: str) -> ModelChoice:
-        provider, why = self._provider()
-        if provider == "offline":
-            return ModelChoice("offline", "offline", why)
-        if problems := self._model_problems(provider, section):
-            raise ConfigError(problems)
-        return ModelChoice(
-            provider="anthropic" if provider == "anthropic" else "openai",
-            name=self.model.name,
-            why=why,
-            base_url=self.model.base_url or ADDRESSES[provider],
-            api_key=self.secret(self._key_variable(provider)),
-            context_window=self.model.context_window,
-            timeout_seconds=self.model.timeout_seconds,
-        )
+        chosen = modelchoice.choose(asked, self.secret, section)
+        return None if modelchoice.is_same(chosen, self.chat_model()) else chosen
 
     def notifications(self, platform: str) -> str:
         """`off`, `on` or `verbose` on this platform."""
@@ -211,61 +170,6 @@ class Settings(sections.Section):
         """Where a test lets this process die (`failpoints`). Never read from a file."""
         return self._environment.get("HIKAE_FAILPOINT") or None
 
-    def _provider(self) -> tuple[str, str]:
-        """The provider and the reason: what design.md 6.2 says of `auto`."""
-        if self.model.provider != "auto":
-            return self.model.provider, f"model.provider is {self.model.provider}"
-        if self.model.name and self.model.base_url:
-            return "openai", "model.base_url is set"
-        for provider, variable in self._keys_to_try().items():
-            if self.model.name and self.secret(variable):
-                return provider, f"{variable} is set"
-        return "offline", self._why_offline()
-
-    def _keys_to_try(self) -> Mapping[str, str]:
-        own = self.model.api_key_env
-        return {name: key for name, key in KEY_VARIABLES.items() if own in ("", key)}
-
-    def _why_offline(self) -> str:
-        """What `auto` found, and what to set instead."""
-        tried = self._keys_to_try()
-        found = [key for key in tried.values() if self.secret(key)]
-        named = f"model.name is {self.model.name}" if self.model.name else "model.name is not set"
-        wanted = [] if self.model.name else ["model.name"]
-        if not self.model.base_url and not found:
-            wanted.append(fields.either(list(tried.values())) if tried else "model.provider")
-        keys = " and ".join(found) or "no key"
-        return f"{named}, {keys} was found; for a real model set {' and '.join(wanted)}"
-
-    def _model_problems(self, provider: str, section: str) -> list[str]:
-        variable = self._key_variable(provider)
-        problems = []
-        if not self.model.name:
-            problems.append(_name_missing(provider, section))
-        if not self.secret(variable) and (self.model.api_key_env or not self.model.base_url):
-            problems.append(
-                f"{variable} is not set, and the model needs it ({section}.provider is {provider}). "
-                f"Put it into .env, or set {section}.provider to offline."
-            )
-        return problems
-
-    def _key_variable(self, provider: str) -> str:
-        return self.model.api_key_env or KEY_VARIABLES[provider]
-
-
-KEY_VARIABLES: Mapping[str, str] = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "openrouter": "OPENROUTER_API_KEY",
-}
-"""Where each provider's key is by default, in the order in which `auto` looks."""
-
-ADDRESSES: Mapping[str, str] = {
-    "openai": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com/v1",
-    "openrouter": "https://openrouter.ai/api/v1",
-}
-"""Where each provider answers."""
 
 VARIABLES: Mapping[str, str] = {
     "model.provider": "HIKAE_MODEL_PROVIDER",
@@ -277,19 +181,6 @@ VARIABLES: Mapping[str, str] = {
     "redis.url": "REDIS_URL",
 }
 """The settings that a variable overrides. An empty variable counts as not set."""
-
-
-def _name_missing(provider: str, section: str) -> str:
-    name = f"{section}.name" if section == "model" else f"{section}.model"
-    return (
-        f'{name} is "", and {section}.provider is {provider}. '
-        "It must be the name of a model, e.g. anthropic/claude-sonnet-4.5."
-    )
-
-
-def _same_model(one: ModelChoice, other: ModelChoice) -> bool:
-    """Whether both ask the same model at the same place for the same account: these share a prompt cache."""
-    return replace(one, why="") == replace(other, why="")
 
 
 def _machine_zone() -> ZoneInfo | None:
@@ -317,7 +208,7 @@ def load(home: Home, environ: Mapping[str, str] | None = None) -> Loaded:
     environment = dict(os.environ if environ is None else environ)
     problems: list[str] = []
     config = _read_file(home.config, problems)
-    env_file = _parse_env_file(_decode(home.env_file, _read_file(home.env_file, problems), problems), problems)
+    env_file = envfile.read(_decode(home.env_file, _read_file(home.env_file, problems), problems), problems)
     given = configfile.read(_decode(home.config, config, problems), Settings, problems)
     given.update(_from_variables(environment, env_file))
     settings = _validated(given, problems).seeing(environment, {name: said.text for name, said in env_file.items()})
@@ -328,7 +219,7 @@ def load(home: Home, environ: Mapping[str, str] | None = None) -> Loaded:
     return Loaded(
         settings=settings,
         sources={key: given[key].source if key in given else "default" for key, _ in leaves(settings)},
-        warnings=(*_model_warnings(settings), *_variable_warnings(settings)),
+        warnings=(*modelchoice.warnings(settings.model), *_variable_warnings(settings)),
         config_sha256=hashlib.sha256(config).hexdigest(),
     )
 
@@ -338,14 +229,6 @@ def config_digest(home: Home) -> str:
     problems: list[str] = []
     config = _read_file(home.config, problems)
     return "" if problems else hashlib.sha256(config).hexdigest()
-
-
-@dataclass(frozen=True)
-class _Said:
-    """A line of `.env`."""
-
-    text: str
-    line: int
 
 
 _MOST_BYTES = 256 * 1024
@@ -379,27 +262,7 @@ def _decode(path: Path, data: bytes, problems: list[str]) -> str:
         return ""
 
 
-def _parse_env_file(text: str, problems: list[str]) -> dict[str, _Said]:
-    """`NAME=value` lines, with `export `, quotes and comments as shells know them. No expansion."""
-    said = {}
-    for number, line in enumerate(text.split("\n"), 1):
-        line = line.strip().removeprefix("export ").strip()
-        if not line or line.startswith("#"):
-            continue
-        name, equals, value = (part.strip() for part in line.partition("="))
-        if not equals or not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-            problems.append(f"A line is not NAME=value. (.env, line {number})")  # it may be a lost token
-            continue
-        said[name] = _Said(_unquoted(value), number)
-    return said
-
-
-def _unquoted(value: str) -> str:
-    quoted = re.fullmatch(r"""(["'])(.*)\1(?:\s+#.*)?""", value)
-    return quoted[2] if quoted else re.sub(r"(^|\s+)#.*", "", value)
-
-
-def _from_variables(environment: Mapping[str, str], env_file: Mapping[str, _Said]) -> dict[str, Given]:
+def _from_variables(environment: Mapping[str, str], env_file: Mapping[str, envfile.Said]) -> dict[str, Given]:
     given = {}
     for key, name in VARIABLES.items():
         if environment.get(name, "").strip():
@@ -452,18 +315,18 @@ def _value_problem(key: str, said: Given, rest: Sequence[int | str], error: Exce
 
 
 def _model_name_problems(settings: Settings, given: Mapping[str, Given]) -> Iterator[str]:
-    if settings.model.provider in ADDRESSES and not settings.model.name:
-        yield f"{_name_missing(settings.model.provider, 'model')} ({given['model.provider'].where})"
+    if settings.model.provider in modelchoice.ADDRESSES and not settings.model.name:
+        yield f"{modelchoice.name_missing(settings.model.provider, 'model')} ({given['model.provider'].where})"
 
 
 def _auxiliary_problems(settings: Settings, given: Mapping[str, Given], wrong: set[str]) -> Iterator[str]:
     """At another provider than the chat's, the chat's model is not to be had."""
-    chosen: Mapping[str, Auxiliary] = dict(settings.auxiliary)
+    chosen: Mapping[str, modelchoice.Auxiliary] = dict(settings.auxiliary)
     for name, own in chosen.items():
         section = f"auxiliary.{name}"
-        elsewhere = own.provider in ADDRESSES and own.provider != settings.model.provider
+        elsewhere = own.provider in modelchoice.ADDRESSES and own.provider != settings.model.provider
         if elsewhere and not own.model and not wrong & {f"{section}.provider", f"{section}.model"}:
-            yield f"{_name_missing(own.provider, section)} ({given[f'{section}.provider'].where})"
+            yield f"{modelchoice.name_missing(own.provider, section)} ({given[f'{section}.provider'].where})"
 
 
 def _check_failpoint(settings: Settings, problems: list[str]) -> None:
@@ -492,17 +355,6 @@ def _webhook_problems(settings: Settings) -> Iterator[str]:
             f"platforms.telegram.mode is webhook, and {variable or 'platforms.telegram.webhook.secret_env'} is not "
             "set to a secret. It must be 16 to 256 letters, digits, _ or -, e.g. from `openssl rand -hex 32`; "
             "put it into .env."
-        )
-
-
-def _model_warnings(settings: Settings) -> Iterator[str]:
-    """What `auto` cannot make use of."""
-    if settings.model.provider != "auto" or not settings.model.name or settings.model.base_url:
-        return
-    if settings.model.api_key_env not in ("", *KEY_VARIABLES.values()):
-        yield (
-            f"model.api_key_env is {settings.model.api_key_env}, which does not tell whose key it is; "
-            "the model is offline. Set model.provider or model.base_url."
         )
 
 

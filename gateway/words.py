@@ -46,7 +46,7 @@ def text(key: str, language: str, /, **values: object) -> str:
     if _is_one(values):
         sentence = catalog.get(f"{key}_one", sentence)
     if at_prompt:
-        sentence = _COMMAND.sub(_as_typed, catalog.get(f"{key}_prompt", sentence)).strip(" ")
+        sentence = _COMMAND.sub(_as_typed, catalog.get(f"{key}_prompt", sentence))
     return sentence.format_map({name: str(value) for name, value in values.items()})
 
 

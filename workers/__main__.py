@@ -87,13 +87,16 @@ def _supervise(home: Home, chosen: Settings, *, wait_seconds: float) -> int:
         memory = Memory(db, home, clock, chosen)
         broker = Broker(home, connect_url(home, chosen))
         Supervisor(home, db, memory, broker, runtime.job_queue(home, chosen), clock).run()
+        memory.overwrite_replaced()
     return 0
 
 
 def _work_off(home: Home, chosen: Settings) -> int:
     clock = SystemClock()
     with Database.open(home, clock) as db:
-        Memory(db, home, clock, chosen).finish_interrupted()
+        memory = Memory(db, home, clock, chosen)
+        memory.finish_interrupted()
+        memory.overwrite_replaced()
         burst.work_off(home, db, clock, lambda job: runtime.run(home, job))
     return 0
 

@@ -251,4 +251,6 @@ def _opened(home: Home) -> Iterator[Runtime]:
     failpoints.arm(chosen.failpoint)
     clock = SystemClock()
     with Database.open(home, clock) as db:
-        yield Runtime(home, chosen, db, Memory(db, home, clock, chosen), clock)
+        memory = Memory(db, home, clock, chosen)
+        yield Runtime(home, chosen, db, memory, clock)
+        memory.overwrite_replaced()

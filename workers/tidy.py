@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gateway import failpoints, transcript
-from gateway.memory import tidying, tool
+from gateway.memory import tidying, tool_results
 from gateway.memory.tidiness import Committed, Found, Tidies
 from gateway.ports import Clock, Model, ModelAnswer
 from gateway.records import Space, Tidy, Usage
@@ -71,4 +71,4 @@ class Tidier:
 
 
 def _results(answer: ModelAnswer, bad: tidying.Bad) -> Sequence[str]:
-    return [tool.refusal(bad.told) for _ in answer.tool_calls]
+    return [tool_results.refusal(bad.told) for _ in answer.tool_calls]

@@ -64,6 +64,14 @@ class Options:
 
         return settings.find_home(home=self.home_path, profile=self.profile)
 
+    def say(self, key: str, **values: object) -> str:
+        """A sentence of the catalog in the language of the answers."""
+        return words.text(key, self.language, **values)
+
+
+_WHOLE = 1_000
+"""Longer than any help line, in characters."""
+
 
 class Group(click.Group):
     """A command with subcommands. For a mistyped one it names the nearest."""
@@ -75,6 +83,12 @@ class Group(click.Group):
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             raise click.UsageError(_unknown(name, ctx.command_path, self.list_commands(ctx)), ctx)
         return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each with its whole line: where it has no room, it goes on in the next."""
+        found = [(name, self.get_command(ctx, name)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(_WHOLE)) for name, one in found if one is not None])
 
 
 def _unknown(name: str, path: str, names: Iterable[str]) -> str:
@@ -145,7 +159,7 @@ def main(arguments: list[str] | None = None) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.Abort:
-        click.echo("Interrupted.", err=True)
+        click.echo(options.say("cli.interrupted"), err=True)
         return 130
     except KeyboardInterrupt:
         return 130

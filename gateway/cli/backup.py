@@ -6,6 +6,7 @@ from gateway import settings, words
 from gateway.cli import Group, Options, confirmed, emit, json_option
 from gateway.cli.opened import clock_time, columns, iso, opened
 from gateway.clock import SystemClock
+from gateway.errors import NotFound
 from gateway.memory import backup as copies
 from gateway.memory.backup import Backup
 
@@ -22,7 +23,7 @@ def create(options: Options) -> None:
     if options.json:
         emit(_as_data(made))
     else:
-        click.echo(words.text("backup.created", options.language, name=made.name, size=_size(made.bytes)))
+        click.echo(options.say("backup.created", name=made.name, size=_size(made.bytes)))
 
 
 @backup.command("list")
@@ -33,47 +34,64 @@ def list_(options: Options) -> None:
     found = copies.listed(options.home)
     if options.json:
         emit([_as_data(one) for one in found])
-    elif not found:
-        click.echo(words.text("backup.none", options.language))
+        return
+    zone = _settings(options).zone()
+    if not found:
+        click.echo(options.say("backup.none"))
     else:
-        zone = settings.load(options.home).settings.zone()
         for line in columns([(one.name, _size(one.bytes), clock_time(one.at, zone)) for one in found]):
             click.echo(line)
 
 
 @backup.command()
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="[NAME]", required=False)
 @json_option
 @click.pass_obj
-def verify(options: Options, name: str) -> None:
-    """Restore a copy for a try, beside everything, and say whether it is whole."""
-    chosen = copies.found(options.home, name)
+def verify(options: Options, name: str | None) -> None:
+    """Restore a copy for a try, beside everything, and say whether it is whole. Without a name: the newest."""
+    _settings(options)
+    chosen = copies.found(options.home, name or _newest(options))
     found = copies.verify(options.home, chosen, SystemClock())
     if options.json:
         emit({**_as_data(chosen), "files": found.files, "spaces": found.spaces, "whole": True})
     else:
-        click.echo(words.text("backup.whole", options.language, name=chosen.name, count=found.files))
+        click.echo(options.say("backup.whole", name=chosen.name, count=found.files))
+
+
+def _newest(options: Options) -> str:
+    found = copies.listed(options.home)
+    if not found:
+        raise NotFound("backup.none")
+    return found[-1].name
+
+
+def _settings(options: Options) -> settings.Settings:
+    """Read without opening the home; what is said from now on is said in their language."""
+    chosen = settings.load(options.home).settings
+    options.language = words.at_the_prompt(chosen.display.language)
+    return chosen
 
 
 @backup.command()
-@click.argument("name", metavar="NAME|FOLDER")
+@click.argument("name", metavar="NAME|FOLDER", required=False)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @click.pass_obj
-def restore(options: Options, name: str, yes: bool) -> None:
+def restore(options: Options, name: str | None, yes: bool) -> None:
     """Go back to a copy, without what was forgotten since. Stop the bot first.
 
     What is there now becomes a copy itself.
     """
     from gateway.memory import restoring
 
+    wanted = _settings(options)
+    if name is None:
+        raise click.UsageError(options.say("backup.which"))
     chosen = copies.found(options.home, name)
-    wanted = settings.load(options.home).settings
-    language = wanted.display.language
     there = options.home.state_db.exists()
     asked = "backup.ask" if there else "backup.ask_new"
     at = clock_time(chosen.at, wanted.zone())
-    if not confirmed(words.text(asked, language, name=chosen.name, at=at), yes=yes):
+    if not confirmed(options.say(asked, name=chosen.name, at=at), yes=yes):
         raise click.Abort
     done = restoring.restore(options.home, chosen, SystemClock(), wanted)
     if options.json:
@@ -84,14 +102,14 @@ def restore(options: Options, name: str, yes: bool) -> None:
             "left": list(done.kept),
         })  # fmt: skip
         return
-    click.echo(words.text("backup.restored", language, name=done.name, at=at))
+    click.echo(options.say("backup.restored", name=done.name, at=at))
     if done.before:
-        click.echo(words.text("backup.before", language, name=done.before))
-        click.echo(words.text("backup.replayed", language, count=done.replayed))
+        click.echo(options.say("backup.before", name=done.before))
+        click.echo(options.say("backup.replayed", count=done.replayed))
     else:
-        click.echo(words.text("backup.no_marks", language))
+        click.echo(options.say("backup.no_marks"))
     for file in done.kept:
-        click.echo(words.text("backup.file_left", language, file=file))
+        click.echo(options.say("backup.file_left", file=file))
 
 
 def _as_data(one: Backup) -> dict[str, object]:

@@ -13,16 +13,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gateway import app, broker, scan, settings, words
+from gateway import app, broker, scan, settings
 from gateway.cli.opened import clock_time
+from gateway.cli.sentence import Sentence, sentence
 from gateway.clock import SystemClock
-from gateway.errors import ConfigError, GatewayError
+from gateway.errors import ConfigError, GatewayError, Refused
 from gateway.home import Home
 from gateway.memory import dailytokens, entries, snapshot
 from gateway.memory.entries import Document
 from gateway.memory.files import vouched_in
+from gateway.modelchoice import KEY_VARIABLES, ModelChoice
 from gateway.records import Space, Target
-from gateway.settings import ModelChoice, Settings
+from gateway.settings import Settings
 from gateway.store import holding, looking, people, search_index, textfile
 from gateway.store.transaction import Reader
 
@@ -40,7 +42,11 @@ class Check:
 
     name: str
     ok: bool
-    says: str
+    says: Sentence
+
+    @classmethod
+    def of(cls, name: str, ok: bool, key: str, /, **values: object) -> "Check":
+        return cls(name, ok, Sentence(key, values))
 
 
 def everything(home: Home) -> Iterator[Check]:
@@ -53,9 +59,9 @@ def everything(home: Home) -> Iterator[Check]:
     try:
         chosen = settings.load(home).settings
     except ConfigError as error:
-        yield from (Check("settings", False, problem) for problem in error.problems)
+        yield from (Check.of("settings", False, "check.other", text=problem) for problem in error.problems)
         return
-    yield Check("settings", True, "config.yaml and .env can be started with")
+    yield Check.of("settings", True, "check.settings")
     yield from _prompt_files(home)
     yield from _of_the_database(home, chosen)
     yield _redis(home, chosen)
@@ -68,7 +74,8 @@ def everything(home: Home) -> Iterator[Check]:
 
 def _python() -> Check:
     ok = sys.version_info >= OLDEST_PYTHON
-    return Check("python", ok, platform.python_version() + ("" if ok else " is too old: 3.11 or newer is needed"))
+    key = "check.python" if ok else "check.python_old"
+    return Check.of("python", ok, key, version=platform.python_version())
 
 
 def _sqlite() -> Check:
@@ -76,20 +83,17 @@ def _sqlite() -> Check:
     name = ".".join(map(str, version))
     missing = [each for each in ("FTS5", "trigram", "threadsafe") if each not in options]
     if missing:
-        return Check("sqlite", False, f"{name} lacks {', '.join(missing)}. Use a Python with SQLite 3.34 or newer.")
-    bug = (
-        ""
-        if version >= FIXED_SQLITE
-        else " (its bug in resetting the WAL cannot happen here: one lock keeps checkpoints and commits apart)"
-    )
-    return Check("sqlite", True, f"{name} with {', '.join(sorted(options))}{bug}")
+        return Check.of("sqlite", False, "check.sqlite_lacks", version=name, missing=", ".join(missing))
+    key = "check.sqlite" if version >= FIXED_SQLITE else "check.sqlite_bug"
+    return Check.of("sqlite", True, key, version=name, options=", ".join(sorted(options)))
 
 
 def _disk(home: Home) -> Check:
     place = next(path for path in (home.path, *home.path.parents) if path.exists())
     free = shutil.disk_usage(place).free
-    says = f"{free // (1024 * 1024):,} MiB free at {place}"
-    return Check("disk", free >= FREE_BYTES, says if free >= FREE_BYTES else f"{says}. Make room.")
+    ok = free >= FREE_BYTES
+    key = "check.disk" if ok else "check.disk_full"
+    return Check.of("disk", ok, key, free=f"{free // (1024 * 1024):,}", place=place)
 
 
 # -- files -------------------------------------------------------------------------------------------------
@@ -97,10 +101,10 @@ def _disk(home: Home) -> Check:
 
 def _home(home: Home) -> Check:
     if home.path.is_dir():
-        return Check("home", True, str(home.path))
+        return Check.of("home", True, "check.home", path=home.path)
     if home.path.exists():
-        return Check("home", False, f"{home.path} is not a folder. Move it away, or use another --home.")
-    return Check("home", True, f"{home.path} is not there yet; the first start makes it")
+        return Check.of("home", False, "check.home_file", path=home.path)
+    return Check.of("home", True, "check.home_later", path=home.path)
 
 
 def _modes(home: Home) -> Iterator[Check]:
@@ -109,7 +113,7 @@ def _modes(home: Home) -> Iterator[Check]:
     wrong = [problem for path in _private(home) if (problem := _mode_problem(path))]
     yield from (Check("modes", False, problem) for problem in wrong)
     if not wrong:
-        yield Check("modes", True, "closed to other accounts")
+        yield Check.of("modes", True, "check.modes")
 
 
 def _private(home: Home) -> Iterator[Path]:
@@ -121,17 +125,17 @@ def _private(home: Home) -> Iterator[Path]:
         yield from sorted(folder.glob("*"))
 
 
-def _mode_problem(path: Path) -> str:
+def _mode_problem(path: Path) -> Sentence | None:
     try:
         found = path.lstat()
     except OSError:
-        return ""
+        return None
     if found.st_uid != os.geteuid():
-        return f"{path} belongs to another account. Give it to the one that hikae runs as: chown."
+        return sentence("check.foreign", path=path)
     if stat.S_ISLNK(found.st_mode) or not found.st_mode & 0o077:
-        return ""
+        return None
     mode = "700" if stat.S_ISDIR(found.st_mode) else "600"
-    return f"{path} can be read by other accounts. chmod {mode} {path}"
+    return sentence("check.readable", path=path, mode=mode)
 
 
 def _prompt_files(home: Home) -> Iterator[Check]:
@@ -139,14 +143,18 @@ def _prompt_files(home: Home) -> Iterator[Check]:
         try:
             data = textfile.read(path)
         except textfile.Unreadable as error:
-            yield Check("prompt", False, str(error))
+            yield Check("prompt", False, _refusal(error))
             continue
         verdict = scan.check(data.decode("utf-8", "replace").strip())
         if verdict.level is scan.Level.REFUSED:
-            why = words.text(verdict.reasons[0], "en")
-            yield Check("prompt", False, f"{path.name} is left out of every prompt. {why} Change the file.")
+            why = sentence(verdict.reasons[0])
+            yield Check.of("prompt", False, "check.left_out", file=path.name, why=why)
         elif data:
-            yield Check("prompt", True, f"{path.name}, {len(data):,} bytes")
+            yield Check.of("prompt", True, "check.file", file=path.name, count=f"{len(data):,}")
+
+
+def _refusal(error: Refused) -> Sentence:
+    return Sentence(error.key, error.values)
 
 
 # -- what the database knows -------------------------------------------------------------------------------
@@ -156,10 +164,10 @@ def _of_the_database(home: Home, chosen: Settings) -> Iterator[Check]:
     try:
         with looking.look(home) as rd:
             if rd is None:
-                yield Check("database", True, "not there yet; the first start makes it")
+                yield Check.of("database", True, "check.no_database")
             else:
                 looking.refuse_damaged(rd)
-                yield Check("database", True, f"{home.state_db.stat().st_size:,} bytes")
+                yield Check.of("database", True, "check.database", count=f"{home.state_db.stat().st_size:,}")
                 yield _search(rd)
                 yield from _background(rd, chosen)
                 yield from _closed_spaces(rd)
@@ -168,7 +176,7 @@ def _of_the_database(home: Home, chosen: Settings) -> Iterator[Check]:
                 for target in Target:
                     yield from _memory_file(home, chosen, rd, space, target)
     except GatewayError as error:
-        yield Check("database", False, str(error))
+        yield Check.of("database", False, "check.other", text=error)
 
 
 def _spaces(rd: Reader | None) -> Sequence[Space]:
@@ -179,12 +187,10 @@ def _spaces(rd: Reader | None) -> Sequence[Space]:
 def _search(rd: Reader) -> Check:
     """Whether everything that was said is found by the index."""
     if search_index.is_degraded(rd):
-        says = "slow: messages are read one by one, since SQLite lacked FTS5 when they were last kept. "
-        return Check("search", False, says + "Use a Python whose SQLite has it, and start the gateway.")
+        return Check.of("search", False, "check.search_slow")
     if behind := search_index.count_unindexed(rd):
-        says = f"{behind:,} messages are not in the index yet: found all the same, more slowly. "
-        return Check("search", True, says + "The gateway goes on with it.")
-    return Check("search", True, "every message is in the index")
+        return Check.of("search", True, "check.search_behind", count=f"{behind:,}")
+    return Check.of("search", True, "check.search")
 
 
 def _background(rd: Reader, chosen: Settings) -> Iterator[Check]:
@@ -192,13 +198,13 @@ def _background(rd: Reader, chosen: Settings) -> Iterator[Check]:
     now = SystemClock().now()
     until, today = holding.until(rd, now), dailytokens.today(rd, chosen, now)
     if until is not None:
-        says = f"{today.used:,} of {today.bound:,} tokens for background work are used; reviews wait until "
-        yield Check("reviews", True, says + clock_time(until, chosen.zone()))
+        numbers = {"used": f"{today.used:,}", "bound": f"{today.bound:,}"}
+        yield Check.of("reviews", True, "check.held", **numbers, until=clock_time(until, chosen.zone()))
 
 
 def _closed_spaces(rd: Reader) -> Iterator[Check]:
     for space in people.closed_spaces(rd):
-        yield Check("spaces", True, f"{space.name} is closed: nobody uses it any more; its files are kept.")
+        yield Check.of("spaces", True, "check.closed_space", name=space.name)
 
 
 def _platforms(chosen: Settings, rd: Reader | None) -> Iterator[Check]:
@@ -208,11 +214,11 @@ def _platforms(chosen: Settings, rd: Reader | None) -> Iterator[Check]:
     for name, variable in tokens.items():
         source = chosen.secret_source(variable)
         if not source:
-            yield Check(name, True, f"off: {variable} is not set")
+            yield Check.of(name, True, "check.off", variable=variable)
         elif not owned:
-            yield Check(name, False, "nobody is the bot's owner yet. Get a code: hikae pair code")
+            yield Check.of(name, False, "check.ownerless")
         else:
-            yield Check(name, True, f"{variable} is set ({source})")
+            yield Check.of(name, True, "check.token", variable=variable, source=source)
 
 
 def _memory_file(home: Home, chosen: Settings, rd: Reader | None, space: Space, target: Target) -> Iterator[Check]:
@@ -220,7 +226,7 @@ def _memory_file(home: Home, chosen: Settings, rd: Reader | None, space: Space, 
     try:
         data = textfile.read(path)
     except textfile.Unreadable as error:
-        yield Check("memory", False, str(error))
+        yield Check("memory", False, _refusal(error))
         return
     if not data:
         return
@@ -228,20 +234,26 @@ def _memory_file(home: Home, chosen: Settings, rd: Reader | None, space: Space, 
     limit = chosen.budget(target)
     vouched = vouched_in(rd, space, target, doc, limit) if rd is not None and space.id else frozenset()
     problems = list(_memory_problems(doc, limit, vouched))
-    usage = snapshot.usage(entries.chars(doc), limit)
-    yield from (Check("memory", False, f"{path}: {problem}") for problem in problems)
+    usage = _usage(entries.chars(doc), limit)
+    yield from (Check.of("memory", False, "check.memory", path=path, said=problem) for problem in problems)
     if not problems:
-        yield Check("memory", True, f"{path}: {usage}")
+        yield Check.of("memory", True, "check.memory", path=path, said=usage)
 
 
-def _memory_problems(doc: Document, limit: int, vouched: frozenset[str]) -> Iterator[str]:
+def _memory_problems(doc: Document, limit: int, vouched: frozenset[str]) -> Iterator[Sentence]:
     if entries.chars(doc) > limit:
-        yield f"over its budget ({snapshot.usage(entries.chars(doc), limit)}). Shorten it."
+        yield sentence("check.over_budget", usage=_usage(entries.chars(doc), limit))
     if doc.bad_bytes:
-        yield f"{doc.bad_bytes} bytes are no UTF-8. Save it as UTF-8."
+        yield sentence("check.bad_bytes", count=doc.bad_bytes)
     for text in snapshot.hidden(doc, limit, vouched):
-        reason = words.text(scan.check(text).reasons[0], "en")
-        yield f"entry {entries.fingerprint(text)} is not shown to the model ({reason}). Change or remove it."
+        reason = sentence(scan.check(text).reasons[0])
+        yield sentence("check.not_shown", id=entries.fingerprint(text), reason=reason)
+
+
+def _usage(chars: int, limit: int) -> Sentence:
+    """`67% — 1,474/2,200 chars`"""
+    percent = snapshot.percent(chars, limit)
+    return sentence("memory.usage_of", percent=percent, used=f"{chars:,}", limit=f"{limit:,}")
 
 
 # -- the world ---------------------------------------------------------------------------------------------
@@ -249,24 +261,23 @@ def _memory_problems(doc: Document, limit: int, vouched: frozenset[str]) -> Iter
 
 def _redis(home: Home, chosen: Settings) -> Check:
     if broker.reachable(broker.connect_url(home, chosen)):
-        return Check("redis", True, "answers" + (" (redis.url)" if chosen.redis.url else " (our own)"))
+        return Check.of("redis", True, "check.redis_set" if chosen.redis.url else "check.redis_own")
     if chosen.redis.url:
-        return Check(
-            "redis", False, "the configured one does not answer. Start it, or check redis.url (REDIS_URL)."
-        )
-    problem = broker.own_problem(home)
-    return Check("redis", not problem, problem or f"starts with the worker ({broker.find_server()})")
+        return Check.of("redis", False, "check.redis_silent")
+    if problem := broker.own_problem(home):
+        return Check.of("redis", False, "check.other", text=problem)
+    return Check.of("redis", True, "check.redis_later", server=broker.find_server())
 
 
 def _model(chosen: Settings) -> Check:
     try:
         choice = chosen.chat_model()
     except ConfigError as error:
-        return Check("model", False, str(error))
+        return Check.of("model", False, "check.other", text=error)
     if choice.provider == "offline":
-        keys = any(chosen.secret(variable) for variable in settings.KEY_VARIABLES.values())
+        keys = any(chosen.secret(variable) for variable in KEY_VARIABLES.values())
         wanted = chosen.model.provider == "auto" and (bool(chosen.model.name) or keys)
-        return Check("model", not wanted, f"offline: {choice.why}")
+        return Check.of("model", not wanted, "check.offline", why=choice.why)
     return _reached("model", choice)
 
 
@@ -277,7 +288,7 @@ def _auxiliary_models(chosen: Settings) -> Iterator[Check]:
             choice = choose()
         except ConfigError as error:
             own = (problem for problem in error.problems if "auxiliary." in problem)  # the rest is the chat's
-            yield from (Check(name, False, problem) for problem in own)
+            yield from (Check.of(name, False, "check.other", text=problem) for problem in own)
             continue
         if choice is not None and choice.provider != "offline":
             yield _reached(name, choice)
@@ -285,12 +296,13 @@ def _auxiliary_models(chosen: Settings) -> Iterator[Check]:
 
 def _reached(name: str, choice: ModelChoice) -> Check:
     problem = asyncio.run(_reach(choice))
-    return Check(name, not problem, problem or f"{choice.name} answers")
+    return Check(name, False, problem) if problem else Check.of(name, True, "check.answers", name=choice.name)
 
 
-async def _reach(choice: ModelChoice) -> str:
+async def _reach(choice: ModelChoice) -> Sentence | None:
     try:
         async with asyncio.timeout(REACH_SECONDS):
-            return await app.model_problem(choice)
+            problem = await app.model_problem(choice)
     except TimeoutError:
-        return f"the model's server does not answer within {REACH_SECONDS:.0f} seconds. Check model.base_url."
+        return sentence("check.slow", seconds=f"{REACH_SECONDS:.0f}")
+    return sentence("check.other", text=problem) if problem else None

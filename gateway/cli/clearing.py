@@ -134,12 +134,12 @@ def _clear(options: Options, core: Core, clearing_: Clearing, *, dry_run: bool, 
     if not options.json:
         click.echo("\n".join(_what_goes(clearing_, options.language)), err=not dry_run)
     if clearing_.found and not dry_run:
-        if not confirmed(_question(clearing_), yes=yes):
-            click.echo("Nothing was deleted.", err=True)
+        if not confirmed(_counted("prune.question", clearing_, options.language), yes=yes):
+            click.echo(options.say("reset.left"), err=True)
             return 1
         if not yes and not clearing_.with_entries and (count := len(_entries(clearing_.rests))):
-            question = f"Forget the {_count(count, 'text')} learnt from it, too, wherever they stand?"
-            clearing_.with_entries = click.confirm(question, err=True)
+            texts = options.say("count.texts", count=f"{count:,}")
+            clearing_.with_entries = click.confirm(options.say("prune.with_entries", texts=texts), err=True)
         _delete(core, clearing_)
     if options.json:
         emit(_as_data(clearing_, options.language, dry_run=dry_run))
@@ -197,14 +197,18 @@ def _can_be_looked_for(text: str) -> bool:
 
 def _what_goes(clearing_: Clearing, language: str) -> Iterator[str]:
     if not clearing_.found:
-        yield "No conversation fits."
+        yield words.text("prune.none", language)
         return
-    rows = [(each.id, str(each.messages), each.chat.key, one_line(each.title, 60)) for each in clearing_.found]
-    yield from columns([("ID", "SAID", "WHERE", "TITLE"), *rows])
+    rows = [
+        (each.id, str(each.messages), transcripts.place(each.chat), one_line(each.title, 60))
+        for each in clearing_.found
+    ]
+    heads = (words.text(f"column.{name}", language) for name in ("said", "where", "title"))
+    yield from columns([("ID", *heads), *rows])
     if clearing_.rests:
         yield ""
-        fate = "it is forgotten, too" if clearing_.with_entries else "it stays, unless you take it back"
-        yield f"Learnt from what goes ({len(clearing_.rests)}); {fate}:"
+        key = "prune.learnt_goes" if clearing_.with_entries else "prune.learnt_stays"
+        yield words.text(key, language, count=len(clearing_.rests))
         for write in clearing_.rests:
             yield f"  {from_markdown(takebacktext.line(write, language))}"
             yield f"    {_command(write)}"
@@ -216,12 +220,15 @@ def _command(write: Write) -> str:
     return f"hikae {group} reject {write.id}" if write.status is Status.STAGED else f"hikae memory undo {write.id}"
 
 
-def _question(clearing_: Clearing) -> str:
-    return f"Delete {_count(len(clearing_.found), 'conversation')} with {_count(clearing_.messages, 'message')}?"
+def _counted(key: str, clearing_: Clearing, language: str) -> str:
+    """A sentence with how many conversations go, and how many messages with them."""
+    conversations = _conversations(len(clearing_.found), language)
+    messages = words.text("count.messages", language, count=f"{clearing_.messages:,}")
+    return words.text(key, language, conversations=conversations, messages=messages)
 
 
-def _count(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+def _conversations(count: int, language: str) -> str:
+    return words.text("count.conversations", language, count=f"{count:,}")
 
 
 def _tell(clearing_: Clearing, language: str, *, dry_run: bool) -> None:
@@ -230,10 +237,9 @@ def _tell(clearing_: Clearing, language: str, *, dry_run: bool) -> None:
     if not clearing_.found:
         return
     if dry_run:
-        would = f"{_count(len(clearing_.found), 'conversation')} with {_count(clearing_.messages, 'message')}"
-        click.echo(f"Would delete {would}. Nothing was changed.")
+        click.echo(_counted("prune.would", clearing_, language))
     elif clearing_.deleted:
-        click.echo(f"✓ Deleted {_count(clearing_.deleted, 'conversation')}.")
+        click.echo(words.text("prune.deleted", language, conversations=_conversations(clearing_.deleted, language)))
 
 
 # -- in JSON -----------------------------------------------------------------------------------------------

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import click
 
-from gateway import app, fields, sections, settings
+from gateway import app, fields, sections, settings, words
 from gateway.cli import Group, Options, emit, json_option
 from gateway.home import Home
+from gateway.modelchoice import ModelChoice
 from gateway.records import Choice
-from gateway.settings import Loaded, ModelChoice
+from gateway.settings import Loaded
 from gateway.store import choices, people
 
 
@@ -19,6 +20,7 @@ class Checked:
 
     model: ModelChoice
     warnings: tuple[str, ...]
+    language: str = "en"
 
 
 def show(loaded: Loaded, chosen: Sequence[tuple[str, Choice]] = ()) -> list[dict[str, object]]:
@@ -47,7 +49,7 @@ def check(home: Home) -> Checked:
     loaded = settings.load(home)
     loaded.settings.review_model()
     loaded.settings.compression_model()
-    return Checked(loaded.settings.chat_model(), loaded.warnings)
+    return Checked(loaded.settings.chat_model(), loaded.warnings, loaded.settings.display.language)
 
 
 config = Group("config", help="What is set, where it comes from, and whether it is right.")
@@ -58,11 +60,12 @@ config = Group("config", help="What is set, where it comes from, and whether it 
 @click.pass_obj
 def _show(options: Options) -> None:
     """Each value with its source; tokens only as set or not set."""
-    rows = show(settings.load(options.home), _chosen(options.home))
+    loaded = settings.load(options.home)
+    rows = show(loaded, _chosen(options.home))
     if options.json:
         emit(rows)
     else:
-        click.echo("\n".join(_table(rows)))
+        click.echo("\n".join(_table(rows, loaded.settings.display.language)))
 
 
 @config.command("check")
@@ -90,16 +93,18 @@ def _chosen(home: Home) -> list[tuple[str, Choice]]:
         core.close()
 
 
-def _table(rows: list[dict[str, object]]) -> Iterator[str]:
-    cells = [(str(row["key"]), _cell(row["value"]), _source(row)) for row in rows]
+def _table(rows: list[dict[str, object]], language: str) -> Iterator[str]:
+    cells = [(str(row["key"]), _cell(row["value"]), _source(row, language)) for row in rows]
     key_width = max(len(key) for key, _, _ in cells)
     value_width = min(40, max(len(value) for _, value, _ in cells))
     for key, value, source in cells:
         yield f"{key:{key_width}}  {value:{value_width}}  {source}"
 
 
-def _source(row: dict[str, object]) -> str:
-    return f"{row['source']}, space {row['space']}" if "space" in row else str(row["source"])
+def _source(row: dict[str, object], language: str) -> str:
+    if "space" not in row:
+        return str(row["source"])
+    return words.text("config.source_space", language, source=row["source"], space=row["space"])
 
 
 def _cell(value: object) -> str:
@@ -107,11 +112,12 @@ def _cell(value: object) -> str:
 
 
 def _as_data(checked: Checked) -> dict[str, object]:
-    model = {"provider": checked.model.provider, "name": checked.model.name, "why": checked.model.why}
+    model = {"provider": checked.model.provider, "name": checked.model.name, "why": str(checked.model.why)}
     return {"ok": True, "model": model, "warnings": list(checked.warnings)}
 
 
 def _sentences(checked: Checked) -> Iterator[str]:
-    yield "The configuration is ok."
-    yield f"The model is {checked.model.name} ({checked.model.why})."
+    language = checked.language
+    yield words.text("config.ok", language)
+    yield words.text("config.model", language, model=checked.model.name, why=checked.model.why.said(language))
     yield from checked.warnings

@@ -18,7 +18,7 @@ from gateway.chat import TERMINAL_OWNER
 from gateway.cli import Options, confirmed, emit, json_option
 from gateway.cli.opened import from_markdown, one_space, opened, services_for, shown, space_named
 from gateway.cli.receipts import as_data
-from gateway.conversation import forgetcard
+from gateway.conversation import forgetcard, toolwords
 from gateway.conversation.commands import forget as chat
 from gateway.conversation.commands import receipts
 from gateway.core import Core
@@ -69,14 +69,14 @@ def forget(
         begun = [] if dry_run else _finish_begun(options, core)
         plan = core.forgetting.plan(space, scope)
         if dry_run:
-            _show(options, plan)
+            _show(options, core, plan)
             return 0
         if not chat.worth_asking(plan):
             return _finished(options, core, begun) if begun else _nothing(options, plan)
         if not options.json:
-            click.echo("\n".join(_lines(plan, options.language)), err=True)
+            click.echo("\n".join(_lines(_readable(core, plan, options), options.language)), err=True)
         if not _is_sure(options, plan, yes=yes):
-            click.echo("Nothing was forgotten.", err=True)
+            click.echo(options.say("forget.left_alone"), err=True)
             return 1
         id = core.forgetting.forget(space, scope, TERMINAL_OWNER.key, marks=not no_mark)
         doorbell.ring(core.home)
@@ -84,40 +84,43 @@ def forget(
         doorbell.ring(core.home)
         _tell(options, core, id)
         if text and sys.stdin.isatty():
-            click.echo(
-                "Your shell's history may keep the words: hikae forget without TEXT asks for them.", err=True
-            )
+            click.echo(options.say("forget.shell_history"), err=True)
     return 0
 
 
 def _asked(options: Options) -> str:
     """The words from the keyboard, or from a pipe."""
     typed = sys.stdin.isatty()
-    text = str(click.prompt("Forget what", err=True)) if typed else sys.stdin.read()
+    text = str(click.prompt(options.say("forget.what"), err=True)) if typed else sys.stdin.read()
     if not text.strip():
-        raise click.UsageError("Say what: hikae forget TEXT, or type it when asked.")
+        raise click.UsageError(options.say("forget.no_words"))
     return text.strip()
 
 
 def _is_sure(options: Options, plan: Plan, *, yes: bool) -> bool:
     """One yes; for everything the name of the space besides."""
     if not plan.scope.everything:
-        question = "Forget this" if plan.found else "Search the copies for this and forget it there"
-        return confirmed(f"{question}?", yes=yes)
-    if not confirmed(f"Erase everything in the space {plan.space.name}?", yes=yes):
+        return confirmed(options.say("forget.sure" if plan.found else "forget.sure_copies"), yes=yes)
+    if not confirmed(options.say("forget.sure_all", space=plan.space.name), yes=yes):
         return False
-    return yes or str(click.prompt("Type the name of the space to be sure", err=True)).strip() == plan.space.name
+    return yes or str(click.prompt(options.say("forget.sure_name"), err=True)).strip() == plan.space.name
 
 
 # -- the plan ----------------------------------------------------------------------------------------------
 
 
-def _show(options: Options, plan: Plan) -> None:
+def _show(options: Options, core: Core, plan: Plan) -> None:
     if options.json:
         emit(plan_as_data(plan))
     else:
-        click.echo("\n".join(_lines(plan, options.language)))
-        click.echo("Nothing was changed.")
+        click.echo("\n".join(_lines(_readable(core, plan, options), options.language, asks=False)))
+        click.echo(options.say("forget.dry_end"))
+
+
+def _readable(core: Core, plan: Plan, options: Options) -> Plan:
+    """Its excerpts in words for people."""
+    with core.db.read() as rd:
+        return toolwords.plan(rd, plan, options.language)
 
 
 def _nothing(options: Options, plan: Plan) -> int:
@@ -149,8 +152,8 @@ def plan_as_data(plan: Plan) -> dict[str, object]:
     }
 
 
-def _lines(plan: Plan, language: str) -> Iterator[str]:
-    yield words.text("forget.ask", language, count=forgetcard.found(plan))
+def _lines(plan: Plan, language: str, *, asks: bool = True) -> Iterator[str]:
+    yield words.text("forget.ask" if asks else "forget.dry", language, count=forgetcard.found(plan))
     for one in plan.layers:
         if not one.found or one.layer == "requests":
             continue
@@ -165,7 +168,7 @@ def _lines(plan: Plan, language: str) -> Iterator[str]:
     if plan.elsewhere:
         yield words.text("forget.elsewhere", language, count=plan.elsewhere)
     if plan.near:
-        yield "Nearly the same in other words, not taken along; --also TEXT does that:"
+        yield words.text("forget.also_near", language)
         yield from (f"  {shown(one.excerpt)}" for one in plan.near)
     if plan.scope.everything:
         key = "forget.all_goes" if plan.space.kind == "person" else "forget.all_goes_kept"
@@ -186,10 +189,7 @@ def _finish_begun(options: Options, core: Core) -> list[int]:
         _until_done(options, core, id, EARLIER_TRIES)
     waits = [id for id in begun if not _is_done(core, id)]
     if waits:
-        click.echo(
-            "An earlier forget is not done yet and still has its words; `hikae receipts` tells when it is.",
-            err=True,
-        )
+        click.echo(options.say("forget.earlier"), err=True)
     return [id for id in begun if id not in waits]
 
 
@@ -211,9 +211,7 @@ def _until_done(options: Options, core: Core, id: int, tries: float = inf) -> No
             if going.result() or _is_done(core, id) or tried >= tries:
                 return
             if tried == 1:
-                click.echo(
-                    "  … something else is at work there; trying again (Ctrl-C leaves it to the gateway)", err=True
-                )
+                click.echo(options.say("forget.busy"), err=True)
             time.sleep(TRIED_EVERY_SECONDS)
 
 
@@ -228,7 +226,8 @@ def _look_on(options: Options, core: Core, id: int, told: set[str], going: "Futu
             if step.done_at is not None and step.layer not in told:
                 told.add(step.layer)
                 name = words.text(f"layer.{step.layer}", options.language)
-                click.echo(f"  ✓ {name}" + (f": {step.erased}" if step.erased else ""), err=True)
+                done = options.say("forget.step", layer=name, count=step.erased) if step.erased else f"  ✓ {name}"
+                click.echo(done, err=True)
 
 
 def _is_done(core: Core, id: int) -> bool:
@@ -262,10 +261,10 @@ def _verify(options: Options, core: Core, space: Space, scope: Scope) -> int:
 
 def _verified(found: Verified, language: str) -> Iterator[str]:
     for hit in found.hits:
-        place = f" ({hit.place.table})" if hit.place is not None else ""
-        yield f"{shown(hit.path)}{place}, byte {hit.offset}: {hit.encoding}"
+        key, table = ("verify.hit_in", hit.place.table) if hit.place is not None else ("verify.hit", "")
+        yield words.text(key, language, path=shown(hit.path), table=table, offset=hit.offset, form=hit.encoding)
     for path in found.unreadable:
-        yield f"{shown(path)}: could not be read"
+        yield words.text("verify.unreadable", language, path=shown(path))
     if found.left:
         files = ", ".join(dict.fromkeys(shown(one.path) for one in found.left))
         yield words.text("forget.left", language, files=files)

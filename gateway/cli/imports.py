@@ -128,10 +128,15 @@ def _lines(report: Report, language: str, *, dry: bool) -> Iterator[str]:
 def _of_kind(report: Report, kind: Kind, language: str) -> Iterator[str]:
     """The counts, and under them each thing with its fate."""
     found = {verdict: report.count(kind, verdict) for verdict in Verdict}
-    counts = [f"{count} {_fate(kind, verdict, language)}" for verdict, count in found.items() if count]
+    counts = [
+        words.text("import.count", language, count=count, fate=_fate(kind, verdict, language))
+        for verdict, count in found.items()
+        if count
+    ]
     if not counts:
         return
-    yield f"\n{_head(kind, language)}: {', '.join(counts)}"
+    joined = words.text("cli.and", language).join(counts)
+    yield "\n" + words.text("import.counts", language, head=_head(kind, language), counts=joined)
     for verdict in Verdict:
         items = [item for item in report.of(verdict) if item.kind is kind]
         yield from (_line(item, language) for item in items[:MOST_LISTED])
@@ -163,7 +168,8 @@ _MARKS = {
 def _line(item: Item, language: str) -> str:
     said = [_reason(item, language)] if item.reason else []
     said += [words.text("import.messages", language, count=item.count)] if item.count else []
-    behind = f" ({'; '.join(said)})" if said else ""
+    joined = words.text("gist.joint", language).join(said)
+    behind = words.text("import.behind", language, said=joined) if said else ""
     return f"  {_MARKS[item.verdict]} {one_line(item.name, 100)}{behind}"
 
 

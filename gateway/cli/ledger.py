@@ -93,17 +93,18 @@ def undo(options: Options, id: str | None, space_name: str) -> None:
 
 @click.command()
 @click.argument("id", metavar="ID")
+@click.argument("words_", metavar="[TEXT]", nargs=-1)
 @json_option
 @click.pass_obj
-def edit(options: Options, id: str) -> int:
-    """Change the text of what waits, in your editor. It waits on, and is checked again."""
+def edit(options: Options, id: str, words_: tuple[str, ...]) -> int:
+    """Change the text of what waits: to TEXT, or in your editor. It waits on, and is checked again."""
     with opened(options) as core:
         number = deciding.ids([id], "edit.usage")[0]
         services = services_for(core)
         with core.db.read() as rd:
             write = ledger.refuse_uneditable(writes.get(rd, number))
         before = write.operations[0].content
-    text = click.edit(before + "\n", extension=".md")
+    text = " ".join(words_) if words_ else click.edit(before + "\n", extension=".md")
     if text is None or entries.clean(text) == entries.clean(before):
         click.echo(words.text("edit.unchanged", options.language), err=True)
         return 1

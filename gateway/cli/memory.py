@@ -18,7 +18,7 @@ from gateway.conversation.commands.call import Services
 from gateway.errors import NotFound, Refused, StoreBusy
 from gateway.memory import asking, entries
 from gateway.records import Space, Target, Write
-from gateway.store import doorbell, people, sessions, writes
+from gateway.store import doorbell, filewrites, people, sessions, writes
 
 MOST_SESSIONS = 100_000
 
@@ -42,7 +42,7 @@ def show(options: Options, space_name: str) -> None:
         with core.db.read() as rd:
             others = [other.name for other in people.spaces(rd) if other.id != space.id]
         if others:
-            click.echo(f"\nOther spaces (--space NAME): {', '.join(others)}")
+            click.echo("\n" + options.say("memory.others", names=", ".join(others)))
 
 
 @memory.command()
@@ -217,7 +217,7 @@ def _result_as_data(result: deciding.Result, line: str) -> dict[str, object]:
 def _file_as_data(services: Services, space: Space, target: Target) -> dict[str, object]:
     doc = services.memory.read(space, target)
     with services.db.read() as rd:
-        sources = writes.sources(rd, space.id, target)
+        sources = filewrites.sources(rd, space.id, target)
     came_from: dict[str, Write] = {}
     for write in sources:  # newest first
         for text in entries.split_texts(write.after):

@@ -12,7 +12,7 @@ import click
 from gateway import logs, words
 from gateway.chat import Chat
 from gateway.cli import Options
-from gateway.conversation import notices
+from gateway.conversation import lines
 from gateway.core import Core, open_core, services_of
 from gateway.errors import NotFound
 from gateway.records import Space
@@ -69,7 +69,7 @@ def shown(text: str) -> str:
 
 def from_markdown(text: str) -> str:
     """A text written for a chat, as a terminal shows it."""
-    return shown(notices.unescape(text))
+    return shown(lines.unescape(text))
 
 
 def one_line(text: str, most: int) -> str:
@@ -79,12 +79,15 @@ def one_line(text: str, most: int) -> str:
 
 
 def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Rows under each other; the last cell is cut at the terminal's width (80 where there is none)."""
+    """Rows under each other; the last one of each is cut at the terminal's width (80 where there is none)."""
+    from gateway.cli.cells import cells, clip, pad  # late: not every command prints a table
+
     width = shutil.get_terminal_size((80, 24)).columns
-    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    sizes = [max(map(cells, column)) for column in zip(*rows, strict=True)][:-1]
     for row in rows:
-        fixed = "".join(f"{cell:{size}}  " for cell, size in zip(row, sizes, strict=False))
-        yield (fixed + one_line(row[-1], max(width - len(fixed), 20))).rstrip()
+        fixed = "".join(f"{pad(cell, size)}  " for cell, size in zip(row, sizes, strict=False))
+        last = clip(" ".join(shown(row[-1]).split()), max(width - cells(fixed), 20))
+        yield (fixed + last).rstrip()
 
 
 def clock_time(at: datetime, zone: tzinfo) -> str:

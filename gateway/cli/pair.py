@@ -10,6 +10,7 @@ from gateway.cli.opened import clock_time, columns, iso, opened
 from gateway.conversation import pairing
 from gateway.conversation.access import Access, OwnerCode
 from gateway.home import Home
+from gateway.settings import Settings
 from gateway.store import doorbell
 
 TOLD_NO = ("ignored", "revoked")
@@ -25,10 +26,19 @@ def code(options: Options) -> None:
     with opened(options) as core:
         made = Access(core.home, core.loaded.settings).new_owner_code(core.clock.now())
         account, zone = _bot_name(core.home), core.loaded.settings.zone()
+        has_platform = _has_platform(core.loaded.settings)
     if options.json:
         emit({"code": made.code, "expires_at": iso(made.expires_at), "link": _link(account, made)})
     else:
         click.echo(invitation(made, account, zone, options.language))
+        if not has_platform:
+            click.echo(options.say("pair.no_platform", file=options.home.env_file))
+
+
+def _has_platform(chosen: Settings) -> bool:
+    """Whether there is a bot that the code could be sent to."""
+    tokens = (chosen.platforms.telegram.token_env, chosen.platforms.discord.token_env)
+    return any(map(chosen.secret, tokens))
 
 
 @pair.command("list")
@@ -45,7 +55,7 @@ def list_(options: Options) -> None:
     elif not known:
         click.echo(words.text("pair.nobody", options.language))
     else:
-        for line in columns([_cells(each, zone) for each in known]):
+        for line in columns([_cells(each, zone, options.language) for each in known]):
             click.echo(line)
         if any(each.role in TOLD_NO for each in known):
             click.echo(words.text("pair.told_no", options.language))
@@ -107,10 +117,10 @@ def _bot_name(home: Home) -> str:
     return telegram.account if telegram else ""
 
 
-def _cells(known: pairing.Known, zone: tzinfo) -> list[str]:
+def _cells(known: pairing.Known, zone: tzinfo, language: str) -> list[str]:
     about = "config.yaml" if known.in_settings else ""
     if known.expires_at is not None:
-        about = f"{known.code} until {clock_time(known.expires_at, zone)}"
+        about = words.text("pair.until", language, code=known.code, when=clock_time(known.expires_at, zone))
     if known.role in TOLD_NO and known.since is not None:
         about = clock_time(known.since, zone)
     return [known.person, known.role, known.space or "–", about]

@@ -5,6 +5,7 @@ import json
 import click
 
 from gateway.cli import Options, emit, json_option
+from gateway.cli.cells import cells, pad
 from gateway.cli.opened import one_space, opened, services_for, space_named
 from gateway.conversation import prompt
 
@@ -36,14 +37,15 @@ def prompt_size(options: Options, platform: str, space_name: str) -> None:
     if options.json:
         emit(sizes)
         return
-    click.echo(f"{'PART':28}{'BYTES':>10}{'CHARACTERS':>14}")
+    part_head, *heads = (options.say(f"column.{name}") for name in ("part", "bytes", "characters"))
+    click.echo(_cells(part_head, *heads))
     for part in parts:
         click.echo(_row(part.name, part.text))
-    click.echo(_row("= prompt", whole))
+    click.echo(_row(options.say("size.prompt"), whole))
     for name, text in _each_tool(tools):
-        click.echo(_row(f"tool {name}", text))
-    click.echo(_row("= tools", tools))
-    click.echo(_row("= total", whole + tools))
+        click.echo(_row(options.say("size.tool", name=name), text))
+    click.echo(_row(options.say("size.tools"), tools))
+    click.echo(_row(options.say("size.total"), whole + tools))
 
 
 def _each_tool(definitions: str) -> list[tuple[str, str]]:
@@ -59,4 +61,9 @@ def _size(text: str) -> dict[str, int]:
 
 def _row(name: str, text: str) -> str:
     size = _size(text)
-    return f"{name:28}{size['bytes']:>10,}{size['chars']:>14,}"
+    return _cells(name, f"{size['bytes']:,}", f"{size['chars']:,}")
+
+
+def _cells(name: str, first: str, second: str) -> str:
+    """Numbers stand at the right, under their heads."""
+    return pad(name, 28) + " " * (10 - cells(first)) + first + " " * (14 - cells(second)) + second

@@ -38,6 +38,7 @@ def _list(options: Options, space_name: str | None) -> None:
         else:
             for line in chat.lines(found, names, services_for(core), options.language):
                 click.echo(from_markdown(line))
+            click.echo(options.say("receipts.how"))
 
 
 @receipts.command()

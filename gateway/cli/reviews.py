@@ -38,7 +38,7 @@ def list_(options: Options, space_name: str | None) -> None:
     if options.json:
         emit([_as_data(review, names[review.space]) for review in found])
     else:
-        click.echo("\n".join(_lines(found, names, zone)))
+        click.echo("\n".join(_lines(found, names, zone, options.language)))
 
 
 @reviews.command("retry")
@@ -50,7 +50,7 @@ def retry(options: Options, ids: tuple[str, ...]) -> int:
     with opened(options) as core:
         with core.db.read() as rd:
             named = [_id(review) for review in kept.failed(rd)] if ids in ((), (ALL,)) else list(dict.fromkeys(ids))
-        results = [_retry(core, id) for id in named]
+        results = [_retry(core, id, options.language) for id in named]
         if not all(result.error for result in results):
             from gateway import serving  # late: listing needs none of it
 
@@ -59,7 +59,7 @@ def retry(options: Options, ids: tuple[str, ...]) -> int:
         told = [_result_as_data(result) for result in results]
         emit({"error": told[0]["error"]} if len(told) == 1 and told[0]["error"] else told)
     else:
-        click.echo("\n".join(each.says for each in results) or "No review has failed.")
+        click.echo("\n".join(each.says for each in results) or options.say("review.none_failed"))
     return 1 if any(result.error for result in results) else 0
 
 
@@ -71,7 +71,7 @@ class _Result:
     """The name of the error that it is; "" when it is tried again."""
 
 
-def _retry(core: Core, id: str) -> _Result:
+def _retry(core: Core, id: str, language: str) -> _Result:
     try:
         session, turn = _parse(id)
         with core.db.write() as tx:
@@ -79,9 +79,9 @@ def _retry(core: Core, id: str) -> _Result:
             if not kept.retry(tx, session, turn, core.clock.now()):
                 raise Refused("review.not_failed", id=shown(id))
     except Refused as refused:
-        says = words.text(refused.key, core.loaded.settings.display.language, **refused.values)
+        says = words.text(refused.key, language, **refused.values)
         return _Result(shown(id), says, type(refused).__name__)
-    return _Result(id, f"{id} ✓ is tried again")
+    return _Result(id, words.text("review.again", language, id=id))
 
 
 def _result_as_data(result: _Result) -> dict[str, object]:
@@ -100,20 +100,25 @@ def _parse(id: str) -> tuple[str, int]:
     return session, int(turn)
 
 
-def _lines(found: Sequence[Review], names: dict[int, str], zone: tzinfo) -> Iterator[str]:
+def _lines(found: Sequence[Review], names: dict[int, str], zone: tzinfo, language: str) -> Iterator[str]:
     if not found:
-        yield "No review is due, running or failed."
+        yield words.text("review.none", language)
         return
     rows = [
-        (_id(each), each.status, each.cause, str(each.attempts), f"{names[each.space]} {reason}".strip())
-        for each, reason in ((each, _reason(each, zone)) for each in found)
+        (_id(each), state, each.cause, str(each.attempts), f"{names[each.space]} {reason}".strip())
+        for each, state, reason in ((each, _state(each, language), _reason(each, zone, language)) for each in found)
     ]
-    yield from columns([("ID", "STATUS", "BECAUSE OF", "TRIES", "SPACE, WHAT WENT WRONG"), *rows])
+    heads = (words.text(f"column.{name}", language) for name in ("status", "cause", "tries", "space_wrong"))
+    yield from columns([("ID", *heads), *rows])
 
 
-def _reason(review: Review, zone: tzinfo) -> str:
+def _state(review: Review, language: str) -> str:
+    return words.text(f"review.is_{review.status}", language)
+
+
+def _reason(review: Review, zone: tzinfo, language: str) -> str:
     if review.reason == holding.REASON and review.retry_at is not None:
-        return f"waits until {clock_time(review.retry_at, zone)}: the day's tokens are used up"
+        return words.text("review.held", language, until=clock_time(review.retry_at, zone))
     return review.reason
 
 

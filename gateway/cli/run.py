@@ -83,11 +83,7 @@ def _talk_or_serve(core: app.Core, *, with_worker: bool) -> int:
         return 0
     if not (with_worker and _has_input()):
         raise ConfigError(
-            [
-                "No chat platform has a token, and there is no terminal to talk in. "
-                f"Set TELEGRAM_BOT_TOKEN or DISCORD_BOT_TOKEN (environment or {core.home.env_file}), "
-                "or use `hikae chat`."
-            ]
+            [words.text("start.no_door", core.loaded.settings.display.language, file=core.home.env_file)]
         )
     _say(core, "start.talk_here")
     terminal = app.TerminalOptions(chat_id=secrets.token_hex(6), holds_home=True)
@@ -132,7 +128,7 @@ def say_start(core: app.Core) -> None:
     core.loaded.settings.compression_model()
     core.loaded.settings.review_model()  # what it lacks is said now, not by a worker's log
     _say(core, "start.head", home=core.home.path, model=model.name or model.provider)
-    _say(core, "start.why", why=model.why)
+    _say(core, "start.why", why=model.why.said(core.loaded.settings.display.language))
     for warning in core.loaded.warnings:
         _say(core, "start.note", warning=warning)
     with core.db.read() as rd:

@@ -3,17 +3,23 @@
 Deleting them is `clearing`, what a file of one looks like is `transcripts`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 
 import click
 
+from gateway import words
 from gateway.cli import Group, Options, clearing, emit, json_option, transcripts
 from gateway.cli.opened import OWNER, clock_time, columns, iso, one_line, opened, shown, space_named
-from gateway.conversation import titling
+from gateway.conversation import titling, toolwords
+from gateway.conversation.commands.search import how_far, kept_form
 from gateway.records import Found, Hit, Message, Role, Session, SessionSummary
-from gateway.store import messages, people, search, search_query
+from gateway.store import lists, messages, people, search, search_query
 from gateway.store import sessions as kept
+from gateway.store.transaction import Reader
+
+_NAME = 60
+"""So many characters of what a conversation is about."""
 
 sessions = Group("sessions", help="The conversations.")
 
@@ -31,11 +37,12 @@ def list_(options: Options, space_name: str | None, limit: int) -> None:
         space = space_named(core, space_name).id if space_name is not None else None
         with core.db.read() as rd:
             found = kept.recent(rd, space, limit)
+            names = {each.id: _named(rd, each, options.language) for each in found} if not options.json else {}
         zone = core.loaded.settings.zone()
     if options.json:
         emit([transcripts.summary(summary) for summary in found])
     else:
-        click.echo("\n".join(_list_lines(found, zone)))
+        click.echo("\n".join(_list_lines(found, names, zone, options.language)))
 
 
 @sessions.command("show")
@@ -51,9 +58,10 @@ def show(options: Options, id: str) -> None:
             space = people.space(rd, session.space).name
         zone = core.loaded.settings.zone()
     if options.json:
-        emit({**_session_as_data(session, space, len(said)), "transcript": [_message_as_data(m) for m in said]})
+        rows = [transcripts.message(row) for row in said]
+        emit({**_session_as_data(session, space, len(said)), "transcript": rows})
     else:
-        click.echo("\n".join(_transcript(session, space, said, zone)))
+        click.echo("\n".join(_transcript(session, space, said, zone, options.language)))
 
 
 @sessions.command("search")
@@ -86,10 +94,11 @@ def find(
         limits = search.Limits(_day(after, zone), _day(before, zone), Role(role) if role else None)
         with core.db.read() as rd:
             found = search.find(rd, space.id, text, limit, limits)
+            told = _told(rd, found, options.language)
     if options.json:
         emit([_hit_as_data(hit) for hit in found.hits])
     else:
-        click.echo("\n".join(_found_lines(found, zone)))
+        click.echo("\n".join(_found_lines(found, told, zone, options.language)))
 
 
 @sessions.command("title")
@@ -106,7 +115,7 @@ def title(options: Options, id: str, text: str) -> None:
     if options.json:
         emit({"id": id, "title": named or None})
     else:
-        click.echo(f"✓ {one_line(named, 120)}" if named else "✓ The title is gone.")
+        click.echo(f"✓ {one_line(named, 120)}" if named else options.say("conversation.title_gone"))
 
 
 @sessions.command("export")
@@ -133,7 +142,7 @@ def export(options: Options, id: str, format_: str) -> None:
         rows = [transcripts.message(row) for row in said]
         emit({**transcripts.head(session, space, len(said)), "transcript": rows})
         return
-    made = transcripts.markdown(session, space, said, zone) if format_ == "markdown" else None
+    made = transcripts.markdown(session, space, said, zone, options.language) if format_ == "markdown" else None
     for line in made or transcripts.json_lines(session, space, said):
         click.echo(line.encode("utf-8", "replace").decode())
 
@@ -154,65 +163,81 @@ def _day(text: str | None, zone: tzinfo) -> datetime | None:
 # -- for people --------------------------------------------------------------------------------------------
 
 
-def _list_lines(found: Sequence[SessionSummary], zone: tzinfo) -> Iterator[str]:
+def _list_lines(
+    found: Sequence[SessionSummary], names: Mapping[str, str], zone: tzinfo, language: str
+) -> Iterator[str]:
+    """What a conversation is about stands before where it was: the end of a line has no room."""
     if not found:
-        yield "There are no conversations yet."
+        yield words.text("conversation.none", language)
         return
-    head = ("ID", "LAST USED", "", "SAID", "WHERE, TITLE")
+    last_used, said, about = (
+        words.text(f"column.{name}", language) for name in ("last_used", "said", "title_where")
+    )
+    open_ = words.text("conversation.open", language)
     rows = [
         (
             each.id,
             clock_time(each.last_at, zone),
-            "" if each.ended_at else "open",
+            "" if each.ended_at else open_,
             str(each.messages),
-            " ".join(part for part in (each.chat.key, _other_space(each), each.title) if part),
+            " · ".join(part for part in (names[each.id], transcripts.place(each.chat), _other_space(each)) if part),
         )
         for each in found
     ]
-    yield from columns([head, *rows])
+    yield from columns([("ID", last_used, "", said, about), *rows])
+
+
+def _named(rd: Reader, each: SessionSummary, language: str) -> str:
+    """Its title, else what was said first in it."""
+    if each.title:
+        return one_line(each.title, _NAME)
+    first = one_line(lists.first_words(rd, each.id), _NAME)
+    return words.text("sessions.first_words" if first else "sessions.nothing_said", language, text=first)
 
 
 def _other_space(summary: SessionSummary) -> str:
-    return "" if summary.space == OWNER else f"({summary.space})"
+    return "" if summary.space == OWNER else summary.space
 
 
-def _transcript(session: Session, space: str, said: Sequence[Message], zone: tzinfo) -> Iterator[str]:
-    yield f"{session.id} · {session.chat.key} · space {space} · memory as of {clock_time(session.frozen_at, zone)}"
+def _transcript(
+    session: Session, space: str, said: Sequence[Message], zone: tzinfo, language: str
+) -> Iterator[str]:
+    frozen = clock_time(session.frozen_at, zone)
+    yield words.text("conversation.head", language, id=session.id, chat=session.chat.key, space=space, when=frozen)
     for message in said:
         yield ""
-        yield f"{clock_time(message.at, zone)}  {_speaker(message)}"
+        yield f"{clock_time(message.at, zone)}  {_speaker(message, language)}"
         yield from (f"  {line}" for line in shown(message.text).splitlines())
-        yield from (f"  (calls {one_line(call.name, 40)})" for call in message.tool_calls)
+        for call in message.tool_calls:
+            yield "  " + words.text("conversation.calls", language, name=one_line(call.name, 40))
 
 
-def _speaker(message: Message) -> str:
+def _speaker(message: Message, language: str) -> str:
     if message.role is Role.TOOL:
-        return f"tool {one_line(message.tool_name, 40)}"
+        return words.text("conversation.tool", language, name=one_line(message.tool_name, 40))
     return shown(message.person) if message.role is Role.USER else "hikae"
 
 
-def _found_lines(found: Found, zone: tzinfo) -> Iterator[str]:
+def _told(rd: Reader, found: Found, language: str) -> dict[int, tuple[str, str]]:
+    """Each hit by its message, as who and what: what a tool was asked is a sentence, not its arguments."""
+    read = ((messages.get(rd, hit.message), hit.place) for hit in found.hits)
+    return {
+        message.id: (toolwords.speaker(message, language), toolwords.snippet(message, place, language))
+        for message, place in read
+    }
+
+
+def _found_lines(found: Found, told: Mapping[int, tuple[str, str]], zone: tzinfo, language: str) -> Iterator[str]:
     if not found.sessions:
-        yield "Nothing found."
+        yield words.text("search.none", language)
     for session in found.sessions:
-        yield f"{session.id or '-'}  {one_line(session.title, 60)}".rstrip() + f"  ({session.matches:,} found)"
+        count = words.text("conversation.matches", language, count=f"{session.matches:,}")
+        yield f"{session.id or '-'}  {one_line(session.title, 60)}".rstrip() + f"  {count}"
         for hit in session.hits:
-            yield f"  {clock_time(hit.at, zone)}  {hit.role}"
-            yield f"    {one_line(hit.snippet, 200)}"
-    yield from _how_far(found)
-
-
-def _how_far(found: Found) -> Iterator[str]:
-    """Where not everything was looked at."""
-    if found.ranked:
-        count = f"more than {found.matches:,}" if found.more else f"{found.matches:,}"
-        yield f"{count} matches, ranked among the newest {found.ranked:,}."
-    if found.newest_only:
-        yield f"Only the newest {found.newest_only:,} messages were read."
-    if found.loosely:
-        yield "Nothing has all of it; these have a part of it."
-    if found.unindexed:
-        yield f"{found.unindexed:,} older messages are still being indexed; not all of them were searched."
+            who, said = told[hit.message]
+            yield f"  {clock_time(hit.at, zone)}  {who}"
+            yield f"    {one_line(said, 200)}"
+    yield from how_far(kept_form(found), language)
 
 
 # -- in JSON -----------------------------------------------------------------------------------------------
@@ -231,19 +256,6 @@ def _session_as_data(session: Session, space: str, count: int) -> dict[str, obje
             messages=count,
         )
     )
-
-
-def _message_as_data(message: Message) -> dict[str, object]:
-    return {
-        "message": message.id,
-        "turn": message.turn,
-        "role": message.role.value,
-        "person": message.person or None,
-        "at": iso(message.at),
-        "text": message.text,
-        "tool": message.tool_name or None,
-        "tool_calls": [{"name": call.name, "arguments": call.arguments} for call in message.tool_calls],
-    }
 
 
 def _hit_as_data(hit: Hit) -> dict[str, object]:

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import click
 
-from gateway import broker, health, settings
+from gateway import broker, health, settings, words
 from gateway.cli import Options, emit, json_option
+from gateway.cli.cells import cells, pad
 from gateway.cli.opened import clock_time, iso
+from gateway.cli.sentence import Sentence, sentence
 from gateway.clock import SystemClock
 from gateway.home import Home
 from gateway.memory import dailytokens
@@ -73,9 +75,11 @@ def status(options: Options) -> int:
     found = _look_around(home, chosen)
     problems = list(_problems(found))
     if options.json:
-        emit({**_as_data(found), "problems": problems})
+        emit({**_as_data(found), "problems": [problem.said("en") for problem in problems]})
     else:
-        click.echo("\n".join([*_lines(home, found, chosen), *(f"! {problem}" for problem in problems)]))
+        language = words.at_the_prompt(chosen.display.language)
+        wrong = (f"! {problem.said(language)}" for problem in problems)
+        click.echo("\n".join([*_lines(home, found, chosen, language), *wrong]))
     return 1 if problems else 0
 
 
@@ -109,58 +113,82 @@ def _process(lock: Path) -> Process:
     return Process(running, textfile.holder(lock) if running else None)
 
 
-def _problems(found: Status) -> Iterator[str]:
+def _problems(found: Status) -> Iterator[Sentence]:
     """What needs doing, and how."""
     if found.ownerless:
-        yield "Nobody is the bot's owner yet, so it answers nobody. Get a code: hikae pair code"
+        yield sentence("problem.ownerless")
     if not found.gateway.running:
-        yield "No gateway runs. Start it: hikae up"
+        yield sentence("problem.no_gateway")
     if found.report is not None and found.now - found.report.at > SILENT:
-        yield "The gateway has not said anything for minutes. Restart it; logs/agent.log says more."
+        yield sentence("problem.silent")
     if found.config_changed:
-        yield "config.yaml has changed since the gateway started. Restart it to use the new settings."
+        yield sentence("problem.config_changed")
     for name, platform in found.platforms.items():
-        if platform.state == "refused":
-            yield f"{name} refuses the token. Put it right (hikae config show names its variable) and restart."
-        elif platform.state == "degraded":
-            yield f"{name} does not answer as it should; hikae keeps trying. logs/agent.log says more."
+        if platform.state in ("refused", "degraded"):
+            yield sentence(f"problem.{platform.state}", name=name)
     if found.gateway.running and not found.worker.running:
-        yield "No worker runs, so reviews wait. Start one: hikae worker"
+        yield sentence("problem.no_worker")
     if not found.redis.reachable and (found.worker.running or not found.redis.ours):
-        yield "Redis does not answer, so reviews wait. hikae doctor says more."
+        yield sentence("problem.no_redis")
     if failed := found.reviews["failed"]:
-        yield f"{failed} reviews failed. See hikae reviews list, then hikae reviews retry"
+        yield sentence("problem.reviews_failed", failed=failed)
 
 
-def _lines(home: Home, found: Status, chosen: settings.Settings) -> Iterator[str]:
-    counts = ", ".join(f"{found.reviews[name]} {name}" for name in ("due", "running", "failed"))
-    yield f"Home      {home.path}" + ("" if home.path.is_dir() else " (not there yet)")
-    yield f"Gateway   {_process_line(found.gateway)}"
-    for name, platform in found.platforms.items():
-        polled = platform.last_poll_at
-        yield f"          {name}: {platform.state}" + (
-            f", last heard of at {clock_time(polled, chosen.zone())}" if polled else ""
-        )
-    yield f"Worker    {_process_line(found.worker)}"
-    yield f"Redis     {_redis_line(found.redis)}"
-    yield f"Reviews   {counts}"
+# -- for people --------------------------------------------------------------------------------------------
+
+
+def _lines(home: Home, found: Status, chosen: settings.Settings, language: str) -> Iterator[str]:
+    """What each part is called, and beside it how it is."""
+    rows = [(_named(part, language), said) for part, said in _rows(home, found, chosen, language)]
+    room = max(cells(name) for name, _ in rows) + _GAP
+    yield from (pad(name, room) + said for name, said in rows)
+
+
+_GAP = 3
+
+
+def _named(part: str, language: str) -> str:
+    return words.text(f"state.{part}", language) if part and part != "Redis" else part
+
+
+def _rows(home: Home, found: Status, chosen: settings.Settings, language: str) -> Iterator[tuple[str, str]]:
+    zone = chosen.zone()
+    there = home.path.is_dir()
+    yield "home", str(home.path) if there else words.text("state.not_there", language, path=home.path)
+    yield "gateway", _process_line(found.gateway, language)
+    yield from (("", _platform_line(name, each, zone, language)) for name, each in found.platforms.items())
+    yield "worker", _process_line(found.worker, language)
+    yield "Redis", words.text(_redis_key(found.redis), language)
+    yield "reviews", words.text("state.counts", language, **found.reviews)
     if found.waits_until is not None:
-        until = clock_time(found.waits_until, chosen.zone())
-        yield f"          the day's tokens are used up; some wait until {until}"
+        yield "", words.text("state.wait", language, until=clock_time(found.waits_until, zone))
     if found.today is not None and found.today.bound:
-        yield f"Tokens    {found.today.used:,} of {found.today.bound:,} used today for background work"
-    yield f"Pending   {found.pending}" + (" (hikae memory pending)" if found.pending else "")
+        numbers = {"used": f"{found.today.used:,}", "bound": f"{found.today.bound:,}"}
+        yield "tokens", words.text("state.used", language, **numbers)
+    key = "state.waiting" if found.pending else "state.none_waits"
+    yield "pending", words.text(key, language, count=found.pending)
 
 
-def _process_line(process: Process) -> str:
-    return f"runs (pid {process.pid or 'unknown'})" if process.running else "not running"
+def _process_line(process: Process, language: str) -> str:
+    if not process.running:
+        return words.text("state.stands_still", language)
+    return words.text("state.runs" if process.pid else "state.runs_unknown", language, pid=process.pid)
 
 
-def _redis_line(redis: Redis) -> str:
-    whose = "our own" if redis.ours else "the configured one"
+def _platform_line(name: str, platform: PlatformHealth, zone: tzinfo, language: str) -> str:
+    state, polled = words.text(f"state.is_{platform.state}", language), platform.last_poll_at
+    if polled is None:
+        return words.text("state.platform", language, name=name, state=state)
+    return words.text("state.platform_heard", language, name=name, state=state, when=clock_time(polled, zone))
+
+
+def _redis_key(redis: Redis) -> str:
     if redis.reachable:
-        return f"answers ({whose})"
-    return "not running (our own; it starts with the worker)" if redis.ours else f"does not answer ({whose})"
+        return "state.redis_own" if redis.ours else "state.redis_set"
+    return "state.redis_later" if redis.ours else "state.redis_silent"
+
+
+# -- in JSON -----------------------------------------------------------------------------------------------
 
 
 def _as_data(found: Status) -> dict[str, object]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import groupby
 
-import wcwidth
-
+from gateway.cli.cells import cells as cells
+from gateway.cli.cells import clip as clip
+from gateway.cli.cells import pad as pad
 from gateway.cli.opened import shown
 from gateway.conversation import journeytext
 from gateway.memory.journey import MEMORY, Journey, Node
@@ -120,29 +121,3 @@ def said(node: Node) -> str:
 
 def _painted(text: str, name: str, picture: Picture) -> str:
     return f"{_COLOURS[name]}{text}{_RESET}" if picture.colours and text else text
-
-
-# -- cells -------------------------------------------------------------------------------------------------
-
-
-def cells(text: str) -> int:
-    """How many cells of a terminal a text takes that `shown` has gone over."""
-    return max(wcwidth.wcswidth(text), 0)
-
-
-def clip(text: str, width: int) -> str:
-    """At most so many cells, `…` where something is left out; no sign is cut in two."""
-    if cells(text) <= width:
-        return text
-    kept, used = [], 0
-    for sign in wcwidth.iter_graphemes(text):
-        used += cells(sign)
-        if used > width - 1:
-            break
-        kept.append(sign)
-    return "".join(kept) + "…" if width > 0 else ""
-
-
-def pad(text: str, width: int) -> str:
-    """Exactly so many cells, blanks behind it."""
-    return text + " " * (width - cells(text))

@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import tzinfo
 
+from gateway import words
+from gateway.chat import Chat
 from gateway.cli.opened import chat_id, clock_time, iso, one_line, shown
-from gateway.records import Message, Role, Session, SessionSummary
+from gateway.records import Message, Role, Session, SessionSummary, asdata
 
 FORMATS = ("jsonl", "markdown")
 _LONGEST_NAME = 200
@@ -28,19 +30,8 @@ def head(session: Session, space: str, count: int) -> dict[str, object]:
 
 
 def message(row: Message) -> dict[str, object]:
-    """One message, with everything that was said in it and who said which part."""
-    return {
-        "message": row.id,
-        "turn": row.turn,
-        "role": row.role.value,
-        "person": row.person or None,
-        "at": iso(row.at),
-        "text": row.text,
-        "pieces": [{"how": piece.how.value, "by": piece.by or None, "text": piece.text} for piece in row.pieces],
-        "tool": row.tool_name or None,
-        "tool_call": row.tool_call_id or None,
-        "tool_calls": [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in row.tool_calls],
-    }
+    """One message of a conversation."""
+    return {"message": row.id, **asdata.message(row)}
 
 
 def summary(each: SessionSummary) -> dict[str, object]:
@@ -64,7 +55,7 @@ def json_lines(session: Session, space: str, said: Sequence[Message]) -> Iterato
     yield from (_json(message(row)) for row in said)
 
 
-def markdown(session: Session, space: str, said: Sequence[Message], zone: tzinfo) -> Iterator[str]:
+def markdown(session: Session, space: str, said: Sequence[Message], zone: tzinfo, language: str) -> Iterator[str]:
     """A document to read. What was said is quoted, so that no word of it becomes a heading of ours.
 
     Read in a terminal, too: nothing in it moves the cursor.
@@ -72,21 +63,27 @@ def markdown(session: Session, space: str, said: Sequence[Message], zone: tzinfo
     yield f"# {one_line(session.title, _LONGEST_NAME) or session.id}"
     yield ""
     began, last = (clock_time(at, zone) for at in (session.opened_at, session.last_at))
-    yield f"{session.id} · {session.chat.key} · space {space} · {began} to {last}"
+    where = {"id": session.id, "chat": session.chat.key, "space": space}
+    yield words.text("conversation.file_head", language, **where, began=began, last=last)
     for row in said:
         yield ""
-        yield f"## {clock_time(row.at, zone)} {_speaker(row)}"
+        yield f"## {clock_time(row.at, zone)} {_speaker(row, language)}"
         yield ""
         yield from (f"> {shown(line)}".rstrip() for line in row.text.splitlines())
         yield from (f"> `{_name(call.name)}` {shown(' '.join(call.arguments.split()))}" for call in row.tool_calls)
 
 
-def _speaker(row: Message) -> str:
+def place(chat: Chat) -> str:
+    """Where a conversation was, for people: the number of a terminal tells nobody anything."""
+    return chat.platform if chat.platform == "terminal" else chat.key
+
+
+def _speaker(row: Message, language: str) -> str:
     match row.role:
         case Role.USER:
             return _name(f"{row.speaker} ({row.person})" if row.speaker else row.person)
         case Role.TOOL:
-            return f"tool {_name(row.tool_name)}"
+            return words.text("conversation.tool", language, name=_name(row.tool_name))
         case _:
             return "hikae"
 

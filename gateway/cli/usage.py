@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from gateway import days
+from gateway import days, words
 from gateway.cli import Options, emit, json_option
 from gateway.cli.opened import columns, opened
 from gateway.memory import dailytokens
@@ -38,28 +38,31 @@ def usage(options: Options, count: int) -> None:
     if options.json:
         emit([_as_data(each) for each in found])
     else:
-        click.echo("\n".join([*_lines(found, count), *bound_lines(today)]))
+        click.echo("\n".join([*_lines(found, count, options.language), *_bound_lines(today, options.language)]))
 
 
-def bound_lines(today: Today) -> Iterator[str]:
+def _bound_lines(today: Today, language: str) -> Iterator[str]:
     """What background work may still use today, where it has a bound."""
     if today.bound:
-        left = "used up; reviews wait for tomorrow" if today.used_up else "tokens"
-        yield f"Background work today: {today.used:,} of {today.bound:,} {left}"
+        key = "usage.bound_today_up" if today.used_up else "usage.bound_today"
+        yield words.text(key, language, used=f"{today.used:,}", bound=f"{today.bound:,}")
 
 
-def _lines(found: Sequence[UsageDay], count: int) -> Iterator[str]:
+def _lines(found: Sequence[UsageDay], count: int, language: str) -> Iterator[str]:
     if not found:
-        yield f"No model was called in the last {count} days." if count > 1 else "No model was called today."
+        yield words.text("usage.none_days" if count > 1 else "usage.none_today", language, days=count)
         return
-    heads = ("DAY", "TASK", "CALLS", "IN", "OUT", "CACHED")
+    heads = [words.text(key, language) for key in _HEADS]
     rows = [_row(each.day, each.task, each.calls, each.input, each.output, each.cached) for each in found]
     together = _row(
-        "together",
+        words.text("usage.together", language),
         "",
         *(sum(getattr(each, name) for each in found) for name in ("calls", "input", "output", "cached")),
     )
     yield from columns([heads, *rows, together])
+
+
+_HEADS = ("column.day", "column.task", "column.calls", "column.read", "column.written", "column.cached")
 
 
 def _row(day: str, task: str, *numbers: int) -> tuple[str, ...]:

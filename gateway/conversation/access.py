@@ -16,7 +16,7 @@ from gateway.errors import NotFound, Refused
 from gateway.home import Home
 from gateway.records import KnownChat, Space
 from gateway.settings import Settings
-from gateway.store import messages, outbox, people, sessions, textfile
+from gateway.store import outbox, people, sessions, textfile, unanswered
 from gateway.store.db import Database, Reader, Transaction
 
 CODE_HOURS = 1
@@ -180,7 +180,7 @@ class Access:
         people.keep_account(tx, person, Standing.STRANGER, None, at)
         if former is not None:
             self._leave(tx, person, former, at)
-        messages.stop_all_of(tx, person.key, at)
+        unanswered.stop_all_of(tx, person.key, at)
         outbox.drop_for(tx, person.key, at)
 
     def _leave(self, tx: Transaction, person: Person, space: Space, at: datetime) -> None:

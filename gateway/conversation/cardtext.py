@@ -1,7 +1,7 @@
 """What cards say, from records: a staged write with its whole text, and what became of it. Pure.
 
 A card is always one message, so that a rejection can take all of it back: what has no room is cut, and the card
-says so. `rendering` fetches the records, `memory.cards` puts the rows.
+says so. `carddrawing` fetches the records, `memory.cards` puts the rows.
 """
 
 import unicodedata
@@ -99,7 +99,7 @@ def card(write: Write, row: Outgoing, around: Around, language: str) -> Rendered
 def decided(write: Write, row: Outgoing, decider: Decider, language: str) -> Rendered:
     """What a card says after the decision. A rejected, expired or failed one says so without the words."""
     if write.reason == FORGOTTEN:
-        return Rendered(words.text("card.forgotten", language, id=write.id), silent=True)
+        return Rendered(words.text("card.forgotten", language), silent=True)
     by = decider.said(language)
     match write.status:
         case Status.APPLIED | Status.APPROVED:
@@ -198,6 +198,8 @@ def _usage(write: Write, budget: Budget, language: str) -> str:
         said = {name: f"{number:,}" for name, number in numbers.items()}
         return words.text("tidy.saved", language, file=notices.file(write), **said)
     before = snapshot.percent(budget.chars, budget.limit)
+    if before == snapshot.percent(then, budget.limit):  # "0% → 0%" would look as if nothing happened
+        return words.text("card.usage_then", language, file=notices.file(write), usage=usage)
     return words.text("card.usage", language, file=notices.file(write), before=before, usage=usage)
 
 

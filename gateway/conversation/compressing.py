@@ -4,30 +4,31 @@ After an answer was committed, when the model says that a request is too long, o
 flush (`flushing`), then the summary is thought, and one commit puts it in the place of the middle, freezes the
 prompt anew and makes the turns that no review has seen due. Who compresses holds the session's lock. A kill before
 that commit leaves the session as it was, after it nothing is left to do. Where it is cut and what is taken is
-`shortening`.
+`shortening`, the summary `summarising`.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from gateway import failpoints
-from gateway.conversation import longpast, shortening
+from gateway.conversation import longpast, shortening, summarising
 from gateway.conversation.commands.call import Said
 from gateway.conversation.committing import surely, to_its_end
 from gateway.conversation.flushing import Flusher
 from gateway.conversation.freezing import Freezer
 from gateway.conversation.longpast import Changed, Past
 from gateway.conversation.shortening import Cut, Effort, Unfit
-from gateway.errors import ModelFull, ModelRefused, Refused, StoreBusy, TryLater
+from gateway.conversation.summarising import Summariser
+from gateway.errors import ModelRefused, Refused, StoreBusy, TryLater
 from gateway.home import Home
 from gateway.jobs import ReviewJob
-from gateway.ports import Clock, Model, ModelAnswer, ModelRequest
-from gateway.records import Message, NewOutgoing, Summary
+from gateway.ports import Clock, ModelAnswer, ModelRequest
+from gateway.records import NewOutgoing, Summary
 from gateway.settings import Settings
 from gateway.store import messages, outbox, reviews, sessions, summaries, textfile, usage
 from gateway.store.db import Database
@@ -55,14 +56,14 @@ class Ready:
 
 @dataclass(frozen=True)
 class Compressor:
-    """Compresses sessions. `summariser` may be the chat's own model."""
+    """Compresses sessions."""
 
     db: Database
     home: Home
     settings: Settings
     flusher: Flusher
     freezer: Freezer
-    summariser: Model
+    summariser: Summariser
     clock: Clock
     said: Callable[[], None]
     """Called when something new lies in the outbox."""
@@ -95,9 +96,7 @@ class Compressor:
                 await surely(self._say, past, "too_long", f"too-long-{past.session.id}")
             return
         try:
-            async with self._paying(past):
-                await self.flusher.flush(past)
-                text = await self._summary(past, found)
+            text = await self._think(past, found)
             if not isinstance(text, Unfit):
                 await self._finish(self._ready(past, found, text, size))
                 return
@@ -121,24 +120,17 @@ class Compressor:
         if past is None or found is None:
             return False
         try:
-            async with self._paying(past):
-                await self.flusher.flush(past)
-                text = await self._summary(past, found)
+            text = await self._think(past, found)
             if isinstance(text, Unfit):
                 log.warning("compression.unfit", extra={"reason": text.value})
-                text = await asyncio.to_thread(self._in_short, past, found)
+                # A turn must be answered, and nothing is lost.
+                text = await asyncio.to_thread(summarising.in_short, past, found, self._most(past, found))
             await self._finish(self._ready(past, found, text, past.size))
         except Changed:
             raise StoreBusy(
                 "the session was changed while it was compressed", after=CHANGED_AFTER_SECONDS
             ) from None
         return True
-
-    def _in_short(self, past: Past, found: Cut) -> str:
-        """A turn must be answered, and nothing is lost: the person's own words stand for the middle, shortened."""
-        earlier = past.summary.text if past.summary else ""
-        most = shortening.most_of_summary(found.tokens, self._room(past))
-        return shortening.in_short(_gone(past, found), earlier, past.whose, most)
 
     async def asked(self, session: str, held: ExitStack) -> Said:
         """`/compress`: what to answer, and the commit that comes with the answer, with the lock in `held`."""
@@ -149,9 +141,7 @@ class Compressor:
         if past is None or found is None:
             return Said("compress.nothing")
         try:
-            async with self._paying(past):
-                await self.flusher.flush(past)
-                text = await self._summary(past, found)
+            text = await self._think(past, found)
         except Changed:
             return Said("compress.changed")
         except (TryLater, ModelRefused) as trouble:
@@ -215,45 +205,30 @@ class Compressor:
         with self.db.read() as rd:
             return usage.newest_size(rd, past.session.id, past.session.frozen_at) or past.size
 
-    # -- the summary -----------------------------------------------------------------------------------
+    # -- thinking --------------------------------------------------------------------------------------
 
-    async def _summary(self, past: Past, found: Cut) -> str | Unfit:
-        """The text for the middle, or why there is none."""
-        most = shortening.most_of_summary(found.tokens, self._room(past))
-        text = past.summary.text if past.summary else ""
-        replaced = found.tokens + shortening.tokens(text)
+    async def _think(self, past: Past, found: Cut) -> str | Unfit:
+        """Flush, and think the summary. Whatever comes of it, what was paid counts."""
         try:
-            for part in shortening.parts(_gone(past, found), self._window // 2):
-                taken = await self._told(past, text, part, most)
-                if isinstance(taken, Unfit):
-                    return taken
-                text = taken
-        except (TryLater, ModelRefused) as trouble:
-            log.warning("compression.no_summary", extra={"error": type(trouble).__name__})
-            return Unfit.FAILED
-        failpoints.reach("compression.summarised")
-        return text if shortening.tokens(text) <= replaced * shortening.MOST_OF_REPLACED else Unfit.BIGGER
+            await self.flusher.flush(past)
+            text = await self.summariser.summary(past, found, self._most(past, found))
+        except (Changed, TryLater, ModelRefused):
+            await surely(self._note_paid, past)
+            raise
+        await surely(self._note_paid, past)
+        return text
 
-    async def _told(
-        self, past: Past, earlier: str, rows: Sequence[Message], most: int, *, bare: bool = False
-    ) -> str | Unfit:
-        """What these rows come to, with what came before; in parts where the model has no room for them."""
-        try:
-            request = shortening.summary_request(earlier, rows, most, bare=bare)
-            answer = await self.summariser.think(request)
-        except ModelFull:
-            half = shortening.halves(rows)
-            if half is None and bare:
-                raise
-            if half is None:
-                return await self._told(past, earlier, rows, most, bare=True)
-            first = await self._told(past, earlier, half[0], most, bare=bare)
-            return first if isinstance(first, Unfit) else await self._told(past, first, half[1], most, bare=bare)
-        past.pay("compression", self.summariser, answer, self.clock.now())
-        return await asyncio.to_thread(shortening.taken, answer)
+    def _note_paid(self, past: Past) -> None:
+        with self.db.write() as tx:
+            for one in past.paid:
+                usage.add(tx, one)
+        past.paid.clear()
+
+    def _most(self, past: Past, found: Cut) -> int:
+        return shortening.most_of_summary(found.tokens, self._room(past))
 
     def _ready(self, past: Past, found: Cut, text: str, size: int) -> Ready:
-        gone = _gone(past, found)
+        gone = summarising.gone(past, found)
         ids = [row.id for row in gone] + ([past.summary.first, past.summary.last] if past.summary else [])
         summary = Summary(found.head, found.tail, min(ids), max(ids), text)
         kept = [row for row in past.rows if row not in gone]
@@ -311,22 +286,6 @@ class Compressor:
             summaries.wait(tx, session.id, past.finished + TURNS_OF_PEACE)
             self._put(tx, past, "not_compressed", f"not-compressed-{session.id}-{session.generation}", now)
 
-    @asynccontextmanager
-    async def _paying(self, past: Past) -> AsyncIterator[None]:
-        """Whatever comes of it, what was paid counts."""
-        try:
-            yield
-        except (Changed, TryLater, ModelRefused):
-            await surely(self._note_paid, past)
-            raise
-        await surely(self._note_paid, past)
-
-    def _note_paid(self, past: Past) -> None:
-        with self.db.write() as tx:
-            for one in past.paid:
-                usage.add(tx, one)
-        past.paid.clear()
-
     def _say(self, past: Past, kind: str, dedupe: str) -> None:
         with self.db.write() as tx:
             self._put(tx, past, kind, dedupe, self.clock.now())
@@ -335,8 +294,3 @@ class Compressor:
         if past.chat is None:
             return
         outbox.put(tx, NewOutgoing(dedupe=dedupe, kind=kind, chat=past.chat, space=past.space.id, created_at=now))
-
-
-def _gone(past: Past, found: Cut) -> list[Message]:
-    """The rows that a cut takes out, oldest first."""
-    return [row for row in past.rows if found.head < row.turn < found.tail]

@@ -20,7 +20,7 @@ from gateway.errors import Refused, StoreBusy
 from gateway.ports import Clock
 from gateway.records import Done, Message, NewOutgoing, Role, Space
 from gateway.settings import Settings
-from gateway.store import messages, moving, outbox, people, sessions
+from gateway.store import messages, moving, outbox, people, sessions, unanswered
 from gateway.store.db import Database, Transaction, Unusable
 from gateway.words import text as say
 
@@ -190,13 +190,13 @@ class Intake:
 
     def _begun(self, tx: Transaction, message: Message, now: datetime) -> Message | None:
         """The message, if nothing else waits here and its turn has begun with the commit that keeps it."""
-        first = messages.next_waiting(tx, message.chat, (*Kind.TALK.roles, *Kind.COMMANDS.roles))
+        first = unanswered.oldest(tx, message.chat, (*Kind.TALK.roles, *Kind.COMMANDS.roles))
         alone = first is not None and first.id == message.id
         return messages.get(tx, message.id) if alone and self.begin(tx, message, now) else None
 
     def _interrupt(self, tx: Transaction, message: Message, now: datetime) -> bool:
         """End the running turn of the same person, unsaid: the turn of this message answers both."""
-        running = messages.next_waiting(tx, message.chat, Kind.TALK.roles)
+        running = unanswered.oldest(tx, message.chat, Kind.TALK.roles)
         if running is None or not running.turn or running.person != message.person:
             return False
         messages.finish(tx, running.id, Done.STOPPED, now)
@@ -226,7 +226,7 @@ class Intake:
         """Where something waits after the move."""
         with self.db.write() as tx:
             people.move_chat(tx, platform, from_id, to_id, self.clock.now())
-            waiting = messages.waiting_chats(tx)
+            waiting = unanswered.chats(tx)
         return [(chat, role) for chat, role in waiting if (chat.platform, chat.id) == (platform, to_id)]
 
     def _turned_away(
@@ -240,7 +240,7 @@ class Intake:
             return False
         if not (message.album or _says_something(message)):
             kind = "unreadable"
-        elif messages.count_waiting(tx, message.chat) >= MOST_WAITING:
+        elif unanswered.count(tx, message.chat) >= MOST_WAITING:
             kind = "queue_full"
         elif standing is not Standing.OWNER and self._out_of_turns(tx, message, now):
             kind = "daily_limit"

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from gateway.chat import How, IncomingMessage, Piece
 from gateway.records import Message
-from gateway.store import messages
+from gateway.store import messages, unanswered
 from gateway.store.transaction import Reader, Transaction
 
 LOOK_SECONDS = 0.5
@@ -41,7 +41,7 @@ def is_piece(rd: Reader, message: IncomingMessage) -> bool:
 
     In a group only the first piece calls us by name: the others belong to a message that addresses us.
     """
-    before = messages.newest_waiting_of(rd, message.chat, message.person.key)
+    before = unanswered.newest_of(rd, message.chat, message.person.key)
     if before is None or not may_go_on(before):
         return False
     own = all(piece.how is How.OWN for piece in message.pieces)
@@ -58,7 +58,7 @@ def pieces(rd: Reader, head: Message) -> list[Message]:
     if not may_go_on(head):
         return []
     found: list[Message] = []
-    for later in messages.waiting_behind(rd, head):
+    for later in unanswered.behind(rd, head):
         if not _continues(found[-1] if found else head, later.album, later.at, own=not later.pieces):
             break
         found.append(later)

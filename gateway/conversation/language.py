@@ -30,11 +30,15 @@ def language_of_row(rd: Reader, row: Outgoing, settings: Settings) -> str:
     return guess or language_of(rd, row.chat, settings)
 
 
+def known_of(db: Database, chat: Chat, settings: Settings) -> str:
+    """The same as `language_of`, for a platform that has questions of its own to ask."""
+    with db.read() as rd:
+        return language_of(rd, chat, settings)
+
+
 def sentence(db: Database, chat: Chat, settings: Settings, key: str, **values: object) -> str:
     """A sentence of ours in the language of a chat."""
-    with db.read() as rd:
-        spoken = language_of(rd, chat, settings)
-    return words.text(key, spoken, **values)
+    return words.text(key, known_of(db, chat, settings), **values)
 
 
 def first_guess(message: IncomingMessage) -> str:

@@ -1,6 +1,6 @@
-"""The words of notices and lists, and what cards share with them, from records. Pure; `rendering` fetches those.
+"""The words of notices, and what cards share with them, from records. Pure; `rendering` fetches those.
 
-People's words are cut to excerpts, put on one line and escaped here, and nowhere else.
+How a single write reads, cut and escaped, is `lines`.
 """
 
 import re
@@ -9,20 +9,30 @@ from dataclasses import dataclass
 
 from gateway import words
 from gateway.chat import Attachment, Button
-from gateway.memory import entries, snapshot
+from gateway.conversation.lines import EXCERPT_CHARS as EXCERPT_CHARS
+from gateway.conversation.lines import MOST_IN_A_GIST as MOST_IN_A_GIST
+from gateway.conversation.lines import escape as escape
+from gateway.conversation.lines import excerpt as excerpt
+from gateway.conversation.lines import file as file
+from gateway.conversation.lines import flag as flag
+from gateway.conversation.lines import gist as gist
+from gateway.conversation.lines import pending as pending
+from gateway.conversation.lines import pending_line as pending_line
+from gateway.conversation.lines import reason as reason
+from gateway.conversation.lines import said as said
+from gateway.conversation.lines import unescape as unescape
+from gateway.conversation.lines import what as what
+from gateway.conversation.lines import whole_operations as whole_operations
+from gateway.memory import snapshot
 from gateway.memory.proposals import unkept
-from gateway.records import Action, Operation, Outgoing, Status, Target, Write
+from gateway.records import Action, Operation, Outgoing, Status, Write
 from gateway.skills import wording
 
-EXCERPT_CHARS = 120
-MOST_IN_A_GIST = 5
 MOST_LISTED = 40
 """Of what waits, so many lines in a chat: what was decided makes room for the next."""
-_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 _BLANK_LINE = re.compile(r"(?<=\n)(?=\n)")
 _NO_BREAK = "\u00a0"
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~=$&^]|:(?=//))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +50,6 @@ class Rendered:
     """Sent with it."""
     deletes: tuple[str, ...] = ()
     """Messages of the chat to delete, instead of saying anything."""
-
-
-def escape(text: str) -> str:
-    """Words as they are, for a text that is read as Markdown."""
-    return _SPECIAL.sub(r"\\\1", text)
-
-
-def unescape(text: str) -> str:
-    """A text of ours as a terminal shows it: `escape` undone."""
-    return _ESCAPED.sub(r"\1", text)
-
-
-def excerpt(text: str) -> str:
-    """At most 120 characters on one line, escaped."""
-    line = " ".join(text.split())
-    return escape(line if len(line) <= EXCERPT_CHARS else line[: EXCERPT_CHARS - 1] + "…")
 
 
 def as_it_is(markdown: str) -> str:
@@ -111,11 +105,6 @@ def _in_full(write: Write, language: str) -> list[str]:
     return [_change(op, language) for op in whole_operations(write)]
 
 
-def said(sentence: wording.Sentence, language: str) -> str:
-    """A sentence about a skill, its words cut and escaped."""
-    return words.text(sentence.key, language, **{name: excerpt(text) for name, text in sentence.values.items()})
-
-
 def _undone(undone: Sequence[Write], verbosity: str, language: str) -> list[str]:
     """What was taken back since; at `on` without the words, like what was changed."""
     if not undone or verbosity == "off":
@@ -143,19 +132,6 @@ def _not_saved(writes: Sequence[Write], language: str) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def reason(write: Write, language: str) -> str:
-    """Why a write was refused, failed or still waits, as a sentence."""
-    try:
-        return words.text(write.reason, language, **write.reason_values)
-    except KeyError:  # a row of another version
-        return words.text("reason.row_unreadable", language)
-
-
-def flag(key: str, language: str) -> str:
-    """Why a write waits although nobody asked for that."""
-    return words.text(key if words.has(key) else "flag.unknown", language)
-
-
 # -- parts of cards and lists --------------------------------------------------------------------------------
 
 
@@ -165,57 +141,10 @@ def button(action: str, row: Outgoing, language: str) -> Button:
     return Button(label, f"{action}:{row.id}:{row.token}", asks=action in ("edit", "choose"))
 
 
-def what(write: Write, language: str) -> str:
-    """`add to USER`, `replace in MEMORY` …"""
-    return words.text(f"what.{write.action.value}", language, target=file(write))
-
-
-def file(write: Write) -> str:
-    """The file that a write changes, as people read it."""
-    return "USER" if write.target is Target.USER else "MEMORY"
-
-
-def gist(write: Write, language: str) -> str:
-    """A write in one line; one to memory without what it does."""
-    if write.kind == "skill":
-        return said(wording.gist(write), language)
-    operations = whole_operations(write)
-    texts = [excerpt(op.content or op.old_text) for op in operations[:MOST_IN_A_GIST]]
-    parts = [words.text("gist.one", language, text=text) for text in texts]
-    if left := len(operations) - len(texts):
-        parts.append(words.text("gist.more", language, count=left))
-    return words.text("gist.joint", language).join(parts)
-
-
 def usage(chars: int, limit: int, language: str) -> str:
     """`67% — 1,474/2,200 chars`, as people read it, escaped."""
     percent = snapshot.percent(chars, limit)
     return escape(words.text("memory.usage_of", language, percent=percent, used=f"{chars:,}", limit=f"{limit:,}"))
 
 
-def whole_operations(write: Write) -> tuple[Operation, ...]:
-    """What a write does, naming whole entries where they are known: it may name one by a part of it."""
-    return entries.pinned(write.operations, entries.split_texts(write.before))
-
-
 # -- lists -----------------------------------------------------------------------------------------------
-
-
-def pending_line(write: Write, *, with_space: bool, language: str) -> str:
-    """`17 [auto] add to USER: "Lives in Bergen"`, with the space's name where several are listed."""
-    auto = r"\[auto\] " if write.origin.auto else ""
-    place = words.text("log.place", language, space=escape(write.space_name)) if with_space else ""
-    head = f"{write.id} {auto}{what(write, language)}{place}"
-    return words.text("pending.line", language, head=head, gist=gist(write, language))
-
-
-def pending(staged: Sequence[Write], *, count: int, with_space: bool, language: str) -> str:
-    """What waits for a yes, oldest first, under the count and over the commands. `staged`: the first of `count`."""
-    if not staged:
-        return words.text("pending.none", language)
-    lines = [words.text("pending.count", language, count=count)]
-    lines += [pending_line(write, with_space=with_space, language=language) for write in staged]
-    if left := count - len(staged):
-        lines.append(words.text("pending.more", language, count=left))
-    lines.append(words.text("pending.commands", language))
-    return "\n".join(lines)

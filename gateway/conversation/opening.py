@@ -17,7 +17,7 @@ from gateway.memory.writing import Memory
 from gateway.ports import Clock
 from gateway.records import Done, Message, NewOutgoing, Session, Space
 from gateway.settings import Settings
-from gateway.store import messages, outbox, people, sessions
+from gateway.store import messages, outbox, people, sessions, unanswered
 from gateway.store.db import Database, Transaction
 
 
@@ -134,7 +134,7 @@ class Opener:
 
     def _is_overtaken(self, tx: Transaction, message: Message) -> bool:
         """Whether its person has said more, and one answer is to answer both."""
-        return self.settings.session.busy == "interrupt" and bool(messages.waiting_behind(tx, message))
+        return self.settings.session.busy == "interrupt" and bool(unanswered.behind(tx, message))
 
     def _notice_hand_edits(self, space_id: int) -> None:
         """What a new session reads that a person wrote by hand is a row of the ledger from now on."""

@@ -22,7 +22,7 @@ from gateway.conversation.turn import Turns
 from gateway.errors import NotAllowed, Refused
 from gateway.jobs import Job
 from gateway.records import Done, Message, NewOutgoing, Role
-from gateway.store import messages, outbox, people
+from gateway.store import messages, outbox, people, unanswered
 from gateway.store.db import Reader, Transaction
 
 log = logging.getLogger(__name__)
@@ -74,14 +74,14 @@ class Router:
         """
         while True:
             with self.services.db.read() as rd:
-                found = messages.next_waiting(rd, chat, roles, self.lanes.set_aside)
+                found = unanswered.oldest(rd, chat, roles, self.lanes.set_aside)
                 if found is None or self._is_let_in(rd, found):
                     break
             self._leave_unanswered(found)
         if found is None or found.role is not Role.USER:
             return found
         with self.services.db.read() as rd:
-            command = messages.next_waiting(rd, chat, Kind.COMMANDS.roles)
+            command = unanswered.oldest(rd, chat, Kind.COMMANDS.roles)
         return None if command is not None and command.id < found.id else found
 
     def _is_let_in(self, rd: Reader, message: Message) -> bool:
@@ -124,7 +124,7 @@ class Router:
 
     def _stop_turn(self, tx: Transaction, command: Message, name: str, now: datetime) -> bool:
         """End the turn of what was said before the command, in the command's own commit: once, and no other."""
-        running = messages.next_waiting(tx, command.chat, (Role.USER,))
+        running = unanswered.oldest(tx, command.chat, (Role.USER,))
         if running is None or running.id > command.id or not self._may_stop(tx, command, name, running):
             return False
         for piece in (running, *joining.pieces(tx, running)):

@@ -29,7 +29,7 @@ def card(write: Write, row: Outgoing, around: Around, language: str) -> Rendered
 def decided(write: Write, row: Outgoing, decider: Decider, language: str) -> Rendered:
     """What a card says after the decision. A rejected, expired or failed one says so without the words."""
     if write.reason == FORGOTTEN:
-        return Rendered(words.text("card.forgotten", language, id=write.id), silent=True)
+        return Rendered(words.text("card.forgotten", language), silent=True)
     by = decider.said(language)
     match write.status:
         case Status.APPLIED | Status.APPROVED:

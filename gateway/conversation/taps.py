@@ -1,11 +1,11 @@
 """What a button does. Which button it was, and whether its person may press it, is `buttons`."""
 
-from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from gateway.chat import Person
 from gateway.conversation import buttons, pairing
-from gateway.conversation.commands import deciding, forget_taps, journey, ledger
+from gateway.conversation.commands import deciding, forget_taps, journey, ledger, tap_answers
 from gateway.conversation.commands.call import Services
 from gateway.conversation.commands.deciding import Verdict
 from gateway.decisions import Decision, DecisionEnding
@@ -76,40 +76,20 @@ def _undo(services: Services, row: Outgoing, person: Person, message: Message) -
 
 def _show_what_rests(services: Services, row: Outgoing, message: Message) -> None:
     """The answer to `/undo` says what became of each of the writes."""
-    now = services.clock.now()
+    change = tap_answers.outgoing(row, message, "taken_back_update", services.clock.now())
+    own = f"{change.dedupe}-rests"  # a refusal is said, too
     with services.db.write() as tx:
-        outbox.put(
-            tx,
-            NewOutgoing(
-                dedupe=f"tap-{message.id}-rests",
-                kind="taken_back_update",
-                chat=row.chat,
-                space=row.space,
-                created_at=now,
-                edits=row.drawn_on,
-                values=row.values,
-            ),
-        )
+        outbox.put(tx, replace(change, dedupe=own, edits=row.drawn_on, values=row.values))
 
 
 def _ask_for_text(services: Services, row: Outgoing, write: int, person: Person, message: Message) -> None:
     """Ask what a write should say, where the platform has no dialog that did."""
     now = services.clock.now()
+    question = tap_answers.outgoing(row, message, "ask_edit", now)
     try:
         with services.db.write() as tx:
             ledger.refuse_uneditable(writes.get(tx, write))
-            outbox.put(
-                tx,
-                NewOutgoing(
-                    dedupe=f"tap-{message.id}",
-                    kind="ask_edit",
-                    chat=row.chat,
-                    space=row.space,
-                    created_at=now,
-                    write=write,
-                    values=ledger.question(person, now),
-                ),
-            )
+            outbox.put(tx, replace(question, write=write, values=ledger.question(person, now)))
     except Refused as refused:
         _say_refused(services, refused, row, message)
 
@@ -121,7 +101,7 @@ def _answer_of_an_entry(services: Services, row: Outgoing, person: Person, messa
     except Refused as refused:
         _say_refused(services, refused, row, message)
         return
-    _answer(services, row, message, said.key, said.values, said.write)
+    tap_answers.answer(services, row, message, said.key, said.values, said.write)
 
 
 def _decide(
@@ -173,7 +153,7 @@ def _decide_all(
         return
     named = deciding.meant_by_tap(services, message, row.space, tapped)
     results = [deciding.decide(services, person, verdict, each, message.id) for each in named]
-    _answer(services, row, message, "decisions", {"results": deciding.kept_form(results)})
+    tap_answers.answer(services, row, message, "decisions", {"results": deciding.kept_form(results)})
 
 
 def _decide_pairing(services: Services, action: str, row: Outgoing, message: Message) -> None:
@@ -193,19 +173,8 @@ def _use_now(services: Services, row: Outgoing, message: Message) -> None:
     with services.db.write() as tx:
         refreshed = _refresh(services, tx, row, now)
         if refreshed:
-            outbox.put(
-                tx,
-                NewOutgoing(
-                    dedupe=f"tap-{message.id}",
-                    kind="card_update",
-                    chat=row.chat,
-                    space=row.space,
-                    created_at=now,
-                    write=row.write,
-                    edits=row.drawn_on,
-                    values={"in_use": True},
-                ),
-            )
+            change = tap_answers.outgoing(row, message, "card_update", now)
+            outbox.put(tx, replace(change, write=row.write, edits=row.drawn_on, values={"in_use": True}))
     if not refreshed:
         _say_refused(services, Refused("refresh.no_session"), row, message)
 
@@ -249,29 +218,4 @@ def _show_again(services: Services, row: Outgoing, write: int) -> None:
 
 def _say_refused(services: Services, refused: Refused, row: Outgoing, message: Message) -> None:
     """A tap that cannot be done is answered. Where somebody was first, their change of the card shows it."""
-    _answer(services, row, message, refused.key, refused.values)
-
-
-def _answer(
-    services: Services,
-    row: Outgoing,
-    message: Message,
-    say: str,
-    values: Mapping[str, object],
-    write: int | None = None,
-) -> None:
-    now = services.clock.now()
-    with services.db.write() as tx:
-        outbox.put(
-            tx,
-            NewOutgoing(
-                dedupe=f"tap-{message.id}",
-                kind="answer",
-                chat=row.chat,
-                space=row.space,
-                created_at=now,
-                message=message.id,
-                write=write,
-                values={**values, "say": say},
-            ),
-        )
+    tap_answers.answer(services, row, message, refused.key, refused.values)

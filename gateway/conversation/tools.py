@@ -1,7 +1,7 @@
 """The tools a turn offers to the model, and what happens when it calls one.
 
-The memory tool's arguments, texts and results are `memory.tool`; this is where a call meets the person whose
-turn it is.
+The memory tool's arguments and texts are `memory.tool`, its results `memory.tool_results`; this is where a call
+meets the person whose turn it is.
 """
 
 import json
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from gateway import policy
 from gateway.conversation import claims, prompt, searching
 from gateway.errors import Refused
-from gateway.memory import asking, entries, snapshot
+from gateway.memory import asking, entries, snapshot, tool_results
 from gateway.memory import tool as memory_tool
 from gateway.memory.folding import MARK
 from gateway.memory.proposals import Proposal
@@ -85,7 +85,7 @@ class Toolbox:
     """What the tools of this turn have said so far, with what is already committed."""
 
     def __post_init__(self) -> None:
-        self._breaker = memory_tool.Breaker(said.text for said in self.results if said.tool == "memory")
+        self._breaker = tool_results.Breaker(said.text for said in self.results if said.tool == "memory")
 
     def run(self, call: ToolCall, round_number: int, position: int) -> str:
         """Do one call and return its result for the model; bad calls get an error, never an exception."""
@@ -95,20 +95,20 @@ class Toolbox:
 
     def _result(self, call: ToolCall, dedupe: str) -> str:
         if MARK in call.arguments:  # forgotten between the call and its result; what is left makes no sense
-            return memory_tool.refusal("Something in this call has been forgotten since. It was not carried out.")
+            return tool_results.refusal("Something in this call has been forgotten since. It was not carried out.")
         if call.name == "memory" and "memory" not in self.disabled:
             return self._remember(call, dedupe)
         if call.name == "session_search" and "session_search" not in self.disabled:
             return self._search(call)
         if call.name == skill_tool.NAME and SKILLS not in self.disabled:
             return self._skill(call, dedupe)
-        return memory_tool.refusal(f"There is no tool named '{call.name[:40]}'.")
+        return tool_results.refusal(f"There is no tool named '{call.name[:40]}'.")
 
     def _remember(self, call: ToolCall, dedupe: str) -> str:
         if self.session.incognito:
-            return memory_tool.refusal(INCOGNITO)
+            return tool_results.refusal(INCOGNITO)
         if not self.targets:
-            return memory_tool.refusal("Memory is switched off.")
+            return tool_results.refusal("Memory is switched off.")
         if self._breaker.open:
             return self._breaker.done()
         asked = memory_tool.parse(call.arguments, self.targets)
@@ -134,7 +134,7 @@ class Toolbox:
                 approval_required=approval_required,
             )
         )
-        return self._breaker.answer(memory_tool.result(outcome))
+        return self._breaker.answer(tool_results.result(outcome))
 
     def _skill(self, call: ToolCall, dedupe: str) -> str:
         asked = skill_tool.parse(call.arguments)
@@ -143,7 +143,7 @@ class Toolbox:
         if isinstance(asked, skill_tool.View):
             return self.memory.skills.view(self.space, asked)
         if self.session.incognito:
-            return memory_tool.refusal(INCOGNITO)
+            return tool_results.refusal(INCOGNITO)
         with self.db.read() as rd:
             approval_required = skills_asking.asks_first(rd, self.settings, self.space.id)
         outcome = self.memory.skills.propose(
@@ -170,9 +170,9 @@ class Toolbox:
         try:
             doc = self.memory.read(self.space, bad.target)
         except Refused as unreadable:
-            return memory_tool.refusal(str(unreadable))
+            return tool_results.refusal(str(unreadable))
         shown = snapshot.shown(doc, limit, self.memory.vouched(self.space, bad.target))
-        return memory_tool.bad_call(bad, shown, entries.chars(doc), limit)
+        return tool_results.bad_call(bad, shown, entries.chars(doc), limit)
 
     def _foreign(self, ours: Collection[str] = ("memory",)) -> tuple[str, ...]:
         """Words of this turn that are not the person's own: quoted, forwarded, and what tools fetched.

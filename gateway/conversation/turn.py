@@ -32,7 +32,7 @@ from gateway.memory.writing import Memory
 from gateway.ports import Clock, ModelAnswer, Tokens
 from gateway.records import Done, Message, NewOutgoing, Role, ToolCall
 from gateway.settings import Settings
-from gateway.store import forgets, messages, outbox, reviews, sessions, textfile, turns, usage
+from gateway.store import forgets, messages, outbox, reviews, sessions, textfile, turns, unanswered, usage
 from gateway.store.db import Database, Transaction
 
 OTHER_PROCESS_SECONDS = 0.2
@@ -203,7 +203,7 @@ class Turns:
     def _say(self, tx: Transaction, turn: Turn, answer_id: int | None, unheeded: str, now: datetime) -> None:
         message = turn.message
         # Where more has arrived meanwhile, the reply shows which message it answers.
-        shows = message.platform_id if messages.count_waiting(tx, message.chat) else ""
+        shows = message.platform_id if unanswered.count(tx, message.chat) else ""
         outbox.put(
             tx,
             NewOutgoing(

@@ -1,7 +1,7 @@
 """Models: one file each. `build` makes the one that the settings chose."""
 
+from gateway.modelchoice import ModelChoice
 from gateway.ports import Model
-from gateway.settings import ModelChoice
 
 
 def warm_up(choice: ModelChoice) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 _ENGLISH: Mapping[str, str] = {
-    "offline": "I am hikae's offline model and understand only a few things: “remember that I live in Bergen”, "
-    "“where do I live?”, “change Bergen to Oslo”, “forget that I live in Bergen”, “search for Bergen”. To talk for "
+    "offline": "I am hikae's offline model and understand only a few things: “remember that I live in Lund”, "
+    "“where do I live?”, “change Lund to Oslo”, “forget that I live in Lund”, “search for Lund”. To talk for "
     "real, name a model: model.name in config.yaml and its key, such as OPENAI_API_KEY, in .env (see the README).",
     "nothing": "I have nothing noted about that.",
     "nothing_at_all": "I have nothing noted yet.",
@@ -36,8 +36,8 @@ _ENGLISH: Mapping[str, str] = {
 }
 
 _JAPANESE: Mapping[str, str] = {
-    "offline": "私は hikae のオフラインモデルで、わかるのは少しだけです：「ベルゲンに住んでいることを覚えて」"
-    "「私はどこに住んでいますか」「ベルゲンをオスロに変えて」「ベルゲンのことを忘れて」「ベルゲンを検索して」。"
+    "offline": "私は hikae のオフラインモデルで、わかるのは少しだけです：「ルンドに住んでいることを覚えて」"
+    "「私はどこに住んでいますか」「ルンドをオスロに変えて」「ルンドのことを忘れて」「ルンドを検索して」。"
     "普通に会話するには、config.yaml の model.name でモデルを指定し、OPENAI_API_KEY などのキーを .env に"
     "書いてください（README 参照）。",
     "nothing": "それについては何も控えていません。",

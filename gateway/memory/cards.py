@@ -122,7 +122,7 @@ def update(tx: Transaction, write: Write, word: str, at: datetime) -> bool:
 def undone(tx: Transaction, write: Write, at: datetime) -> None:
     """Put it on the cards and the notice of a write that it was taken back."""
     update(tx, write, "undone", at)
-    for notice in outbox.notices_of(tx, write):
+    for notice in cardrows.notices_of(tx, write):
         outbox.put(
             tx,
             NewOutgoing(

@@ -5,7 +5,7 @@ it open there is no hint: two different facts beside each other are worth more t
 How a note is read is `conflicts_reading` (its words: `conflicts_tokens`), what it knows `conflicts_words`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -50,6 +50,8 @@ def _compared(new: Sequence[Fact], content: str, entry: str) -> tuple[Kind | Non
     """What the entry is to the new facts, and how much of their words they share."""
     old = reading.facts(entry)
     pairs = [(a, b, kind) for a in old for b in new if (kind := _judged(a, b)) is not None]
+    if not pairs:
+        return None, 0.0  # as nearly always
     repeated = [(a, b) for a, b, kind in pairs if kind is _REPEAT]
     said = {id(fact) for pair in repeated for fact in pair}
     denied = [
@@ -151,7 +153,7 @@ def _one_differs(ours: set[str], theirs: set[str]) -> bool:
 
 def _of_notes(a: Fact, b: Fact) -> Kind | None:
     """Facts whose verb is not known: all the words count, and the first of them says what it is about."""
-    if not (a.bag & b.bag or a.details & b.details) and not _exclude(a.bag, b.bag, ""):
+    if a.bag.isdisjoint(b.bag) and a.details.isdisjoint(b.details) and not _exclude(a.bag, b.bag, ""):
         return None
     if a.denied != b.denied:
         return _CONTRADICTION if a.bag == b.bag and a.details == b.details else None
@@ -227,17 +229,17 @@ def _same_start(a: Fact, b: Fact) -> bool:
     return first in less.bag and len(less.bag) > 1
 
 
-def _within(ours: set[str], theirs: set[str]) -> bool:
-    return all(word in theirs or _same_date(word, theirs) for word in ours)
+def _within(ours: Set[str], theirs: Set[str]) -> bool:
+    return ours <= theirs or all(word in theirs or _same_date(word, theirs) for word in ours)
 
 
-def _same_date(detail: str, others: set[str]) -> bool:
+def _same_date(detail: str, others: Set[str]) -> bool:
     """12 May and 12 May 1990."""
     return detail[0] == "#" and len(detail) == 6 and any(other.endswith("-" + detail[1:]) for other in others)
 
 
 def _compatible(ours: frozenset[str], theirs: frozenset[str]) -> bool:
-    return _within(set(ours), set(theirs)) or _within(set(theirs), set(ours))
+    return _within(ours, theirs) or _within(theirs, ours)
 
 
 def _other_years(a: Fact, b: Fact) -> bool:
@@ -247,6 +249,8 @@ def _other_years(a: Fact, b: Fact) -> bool:
 
 def _exclude(ours: frozenset[str] | set[str], theirs: frozenset[str] | set[str], relation: str) -> bool:
     """Whether they say opposite things of the same: all but one word of each is shared."""
+    if len(ours) != len(theirs) or (len(ours) != 1 and ours.isdisjoint(theirs)):
+        return False  # as nearly always
     mine, yours = ours - theirs, theirs - ours
     if len(mine) != 1 or len(yours) != 1:
         return False

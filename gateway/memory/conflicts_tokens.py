@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from gateway.memory import conflicts_eastern as eastern
 from gateway.memory import conflicts_words as lexicon
 from gateway.memory.conflicts_words import fold
 
@@ -53,31 +54,48 @@ def is_eastern(plain: str) -> bool:
 def tokens(plain: str) -> list[str]:
     """The tokens of a text in NFKC form, in their order."""
     text = _with_meanings(plain) if is_eastern(plain) else plain
-    text = _CONTRACTED.sub(" not", _TITLES.sub(r"\1", text.replace("an't", "an not")))
-    text = _ELIDED.sub(r"\1 ", _POSSESSIVE.sub("", _NO_MORE.sub(r"\1\2 pas", text)))
+    text = _without_short_forms(text)
     found: list[str] = []
     before, end = "", 0
     for match in _compiled(_TOKEN).finditer(text):
-        found += _token(match, after=before if match.start() == end else "")
-        before, end = match.lastgroup or "", match.end()
+        kind = match.lastgroup or ""
+        if kind == "word":  # as most are
+            found.append(_word(match.group()))
+        else:
+            found += _token(match, after=before if match.start() == end else "")
+        before, end = kind, match.end()
     return _with_dates(found)
+
+
+def _without_short_forms(text: str) -> str:
+    """`Dr.`, `doesn't`, `l'été`: what is looked for only where the sign that it has stands somewhere."""
+    short = "'" in text
+    text = text.replace("an't", "an not") if short else text
+    text = _TITLES.sub(r"\1", text) if "." in text else text
+    text = _CONTRACTED.sub(" not", text) if short else text
+    text = _NO_MORE.sub(r"\1\2 pas", text) if "plus" in text.casefold() else text
+    return _ELIDED.sub(r"\1 ", _POSSESSIVE.sub("", text)) if short else text
+
+
+def _word(text: str) -> str:
+    return lexicon.ACCENTED.get(text.casefold()) or fold(text)
 
 
 def _with_meanings(plain: str) -> str:
     """Text in a script without blanks, its known endings and verbs replaced by what they mean."""
-    text = lexicon.COUNTED.sub(lambda found: lexicon.EASTERN_NUMBERS[found[0]], plain)
+    text = eastern.COUNTED.sub(lambda found: eastern.EASTERN_NUMBERS[found[0]], plain)
     kana = _has(_KANA, text)
     if kana or _has(_HAN, text):
-        text = _replaced(text, lexicon.JAPANESE if kana else _JAPANESE_IN_HAN)
+        text = _replaced(text, eastern.JAPANESE if kana else _JAPANESE_IN_HAN)
     if not kana and _has(_HAN, text):
-        text = _replaced(lexicon.CHINESE_WORK.sub(r" @work \1 ", text), lexicon.CHINESE)
+        text = _replaced(eastern.CHINESE_WORK.sub(r" @work \1 ", text), eastern.CHINESE)
     if _has(_HANGUL, text):
-        text = _replaced(text, lexicon.KOREAN)
-    return lexicon.COUNTERS.sub(" ", text)
+        text = _replaced(text, eastern.KOREAN)
+    return eastern.COUNTERS.sub(" ", text)
 
 
 _Rows = tuple[tuple[str, str], ...]
-_JAPANESE_IN_HAN: _Rows = tuple(row for row in lexicon.JAPANESE if row[0] in ("@live_", "@age_"))
+_JAPANESE_IN_HAN: _Rows = tuple(row for row in eastern.JAPANESE if row[0] in ("@live_", "@age_"))
 
 
 def _replaced(text: str, rows: _Rows) -> str:
@@ -136,7 +154,7 @@ def _token(found: re.Match[str], *, after: str) -> Iterator[str]:
         case "hangul":
             yield from _hangul(text)
         case _:
-            yield lexicon.ACCENTED.get(text.casefold()) or fold(text)
+            yield _word(text)
 
 
 _PARTICLES = "をがにでとのもへはや"

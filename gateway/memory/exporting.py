@@ -14,7 +14,8 @@ from gateway.errors import Refused
 from gateway.home import Home
 from gateway.memory.writing import Memory
 from gateway.ports import Clock
-from gateway.records import Forget, Message, Operation, Session, Space, Target, Write
+from gateway.records import Forget, Operation, Session, Space, Target, Write, asdata
+from gateway.records.asdata import iso
 from gateway.store import choices, exported, forgets, messages, saidwhere, sessions, textfile, usage, writes
 from gateway.store.db import Database
 from gateway.store.transaction import Reader
@@ -35,7 +36,7 @@ class Exporting:
         """The JSON text, in pieces."""
         yield "{\n"
         with self.db.read() as rd:
-            head = {"format": FORMAT, "space": space.name, "kind": space.kind, "at": _iso(self.clock.now())}
+            head = {"format": FORMAT, "space": space.name, "kind": space.kind, "at": iso(self.clock.now())}
             yield from (f" {_json(name)}: {_json(value)},\n" for name, value in head.items())
             for name, items in self._lists(rd, space):
                 yield from _list(name, items)
@@ -45,7 +46,7 @@ class Exporting:
         yield "skills", self._skills(space)
         yield "writes", (_write(each) for each in reversed(writes.log(rd, space.id, -1)))
         yield "conversations", _conversations(rd, space)
-        yield "settings", ({**asdict(each), "at": _iso(each.at)} for each in choices.all(rd, space.id))
+        yield "settings", ({**asdict(each), "at": iso(each.at)} for each in choices.all(rd, space.id))
         yield "accounts", iter(exported.accounts(rd, space.id))
         yield "chats", iter(exported.chats(rd, space.id))
         first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
@@ -84,7 +85,8 @@ def _conversations(rd: Reader, space: Space) -> Iterator[object]:
     """Each with all that was said in it; the frozen prompt, which is made of the memory, too."""
     for each in sessions.recent(rd, space.id, -1):
         session = sessions.get(rd, each.id)
-        yield {**_session(session), "transcript": [_message(row) for row in messages.of_session(rd, session.id)]}
+        said = [{"id": row.id, **asdata.message(row)} for row in messages.of_session(rd, session.id)]
+        yield {**_session(session), "transcript": said}
 
 
 def _session(session: Session) -> dict[str, object]:
@@ -93,24 +95,10 @@ def _session(session: Session) -> dict[str, object]:
         "title": session.title or None,
         "chat": session.chat.key,
         "model": session.model or None,
-        "started_at": _iso(session.opened_at),
-        "last_at": _iso(session.last_at),
-        "ended_at": _iso(session.ended_at),
+        "started_at": iso(session.opened_at),
+        "last_at": iso(session.last_at),
+        "ended_at": iso(session.ended_at),
         "prompt": session.system_prompt,
-    }
-
-
-def _message(row: Message) -> dict[str, object]:
-    return {
-        "id": row.id,
-        "turn": row.turn,
-        "role": row.role.value,
-        "person": row.person or None,
-        "at": _iso(row.at),
-        "text": row.text,
-        "pieces": [{"how": one.how.value, "by": one.by or None, "text": one.text} for one in row.pieces],
-        "tool": row.tool_name or None,
-        "tool_calls": [{"id": one.id, "name": one.name, "arguments": one.arguments} for one in row.tool_calls],
     }
 
 
@@ -130,11 +118,11 @@ def _write(write: Write) -> dict[str, object]:
         },
         "before": write.before or None,
         "after": write.after or None,
-        "created_at": _iso(write.created_at),
+        "created_at": iso(write.created_at),
         "decided_by": write.decided_by or None,
-        "decided_at": _iso(write.decided_at),
+        "decided_at": iso(write.decided_at),
         "undone_by": write.undone_by or None,
-        "undone_at": _iso(write.undone_at),
+        "undone_at": iso(write.undone_at),
     }
 
 
@@ -145,16 +133,12 @@ def _operation(one: Operation) -> Mapping[str, object]:
 def _receipt(rd: Reader, known: Forget) -> dict[str, object]:
     return {
         "id": known.id,
-        "at": _iso(known.done_at),
+        "at": iso(known.done_at),
         "by": known.begun_by or known.by,
         "layers": [{"layer": step.layer, "erased": step.erased or 0} for step in known.steps],
         "in_chat": dict(saidwhere.counts(rd, known.id)),
         "verified": bool(known.verified.get("clean")),
     }
-
-
-def _iso(at: datetime | None) -> str | None:
-    return None if at is None else at.astimezone(UTC).isoformat()
 
 
 def _json(value: object) -> str:

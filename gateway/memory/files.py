@@ -10,7 +10,7 @@ import contextlib
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from gateway import failpoints
 from gateway.chat import Chat
 from gateway.errors import NotAllowed, NotFound, StoreBusy
 from gateway.home import Home
-from gateway.memory import cards, entries, snapshot, undos
+from gateway.memory import cards, entries, replaced, snapshot, undos
 from gateway.memory.entries import Document
 from gateway.ports import Clock
 from gateway.records import (
@@ -68,6 +68,8 @@ class Files:
     home: Home
     clock: Clock
     settings: Settings
+    swapped: set[str] = field(default_factory=set)
+    """The spaces in which this process replaced a file: see `replaced`."""
 
     def targets(self, space: Space) -> tuple[Target, ...]:
         """The stores that are on for a space. Groups keep no profile."""
@@ -93,6 +95,19 @@ class Files:
         with textfile.lock(self.home.space_lock(space.name), seconds):
             yield self.finish(space)
 
+    def finish_born(self, space: Space, write: Write, change: entries.Applied | None) -> Write | None:
+        """Carry out what was approved a moment ago under this lock, before which nothing else was left to do.
+
+        `change` is what was approved, where it is at hand. Returns the write as it is in force; None where it ended
+        otherwise, or waits until its file can be read.
+        """
+        failpoints.reach("write.approved")
+        try:
+            file = self.read(space, write.target)  # the commit may have waited, and somebody may have edited it
+        except textfile.Unreadable:
+            return None
+        return self._carry_out(space, write, file, change)
+
     def finish(self, space: Space) -> int:
         """Carry out every approved write of this space, oldest first, then every undo, under its lock. How many.
 
@@ -106,6 +121,11 @@ class Files:
             taken_back = [write for write in undoing.due(rd, "memory") if write.space == space.id]
         ended = sum(self._finish(space, write) for write in waiting)
         return ended + sum(self._put_back(space, write) for write in taken_back)
+
+    def overwrite_replaced(self) -> None:
+        """Overwrite what was replaced by this object. Where a lock is not free, whoever looks next does it."""
+        while self.swapped:
+            replaced.overwrite(self.home, self.swapped.pop())
 
     def notice_hand_edit(self, tx: Transaction, space: Space, target: Target, file: File) -> None:
         """Record what somebody changed in a file since hikae last knew it."""
@@ -186,38 +206,44 @@ class Files:
         self._carry_out(space, write, file)
         return True
 
-    def _carry_out(self, space: Space, write: Write, file: File) -> None:
+    def _carry_out(
+        self, space: Space, write: Write, file: File, change: entries.Applied | None = None
+    ) -> Write | None:
         if file.sha256 == write.after_hash:
-            self._applied(space, write, file.data)
-            return
-        change = self._redo(space, write, file) if file.sha256 == write.before_hash else None
-        if change is None:
+            return self._applied(space, write, file.data)
+        if file.sha256 != write.before_hash:
+            change = None
+        elif change is None:
+            change = self._redo(space, write, file)
+        data = entries.render(change.doc) if change is not None else b""
+        if change is None or textfile.sha256(data) != write.after_hash:
             self._failed(write, "reason.changed", {})
-            return
+            return None
         try:
-            self._replace(write, file, change)
+            self._replace(space, write, file, change, data)
         except textfile.Unwritable as refused:
             values = {name: str(value) for name, value in refused.values.items()}
             self._failed(write, refused.key, values)
-            return
+            return None
         failpoints.reach("write.replaced")
-        self._applied(space, write, entries.render(change.doc))
+        return self._applied(space, write, data)
 
     def _redo(self, space: Space, write: Write, file: File) -> entries.Applied | None:
-        """The change again, from the row: it must come to the bytes that were approved."""
+        """The change again, from the row."""
         with self.db.read() as rd:
             glued = glued_in(rd, space, write.target, file.doc)
         pinned = entries.pinned(write.operations, entries.split_texts(write.before))
         change = entries.apply(pinned, file.doc, None, glued=glued)
-        if not isinstance(change, entries.Applied):
-            return None
-        same = textfile.sha256(entries.render(change.doc)) == write.after_hash
-        return change if same else None
+        return change if isinstance(change, entries.Applied) else None
 
-    def _replace(self, write: Write, file: File, change: entries.Applied) -> None:
+    def _replace(self, space: Space, write: Write, file: File, change: entries.Applied, data: bytes) -> None:
         if change.unreadable:
             self._set_aside(write, file)
-        textfile.replace(file.path, entries.render(change.doc))
+        self._swap(space, file, data)
+
+    def _swap(self, space: Space, file: File, data: bytes) -> None:
+        self.swapped.add(space.name)
+        textfile.swap(file.path, data)
 
     def _set_aside(self, write: Write, file: File) -> None:
         """The ledger keeps text only. Where bytes are none, the file as it was stays beside it, and that is said.
@@ -230,13 +256,21 @@ class Files:
             if chat is not None:
                 cards.say_set_aside(tx, write, chat, file.path.name, copy.name, self.clock.now())
 
-    def _applied(self, space: Space, write: Write, data: bytes) -> None:
-        with self.db.write() as tx:
-            if writes.applied(tx, write.id, self.clock.now()):
+    def _applied(self, space: Space, write: Write, data: bytes) -> Write | None:
+        """Say that the file has it now.
+
+        Not waited for until it is on disk: the approval and the file are. Should a power cut take this back, the
+        row is `approved` again and the file as `after_hash` says; whoever finishes it next says the same once more.
+        """
+        now = self.clock.now()
+        with self.db.write(durable=False) as tx:
+            ours = writes.applied(tx, write.id, now)
+            if ours:
                 self._know(tx, space, write.target, data)
-                cards.update(tx, write, "approved", self.clock.now())
+                cards.update(tx, write, "approved", now)
         failpoints.reach("write.applied")
         log.info("write.applied", extra={"write": write.id, "origin": write.origin.value})
+        return replace(write, status=Status.APPLIED, applied_at=now) if ours else None
 
     def _put_back(self, space: Space, write: Write) -> bool:
         """Take an undone write out of its file. One whose file is closed to us waits until it is not."""
@@ -275,7 +309,7 @@ class Files:
         if back.unreadable:
             self._set_aside(write, file)
         data = entries.render(back.doc)
-        textfile.replace(file.path, data)
+        self._swap(space, file, data)
         return "", data
 
     def _failed(self, write: Write, reason: str, values: Mapping[str, object]) -> None:

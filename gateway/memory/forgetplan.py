@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gateway.errors import Refused
-from gateway.memory import entries, passages
+from gateway.memory import entries, passages, replaced
 from gateway.memory.layers import LAYERS, ledger, messages
 from gateway.memory.layers import entries as entries_layer
 from gateway.memory.layers.layer import Ground, Kind, LayerPlan, Scope, Sought
@@ -89,6 +89,7 @@ def sought_of(
 def plan(ground: Ground, scope: Scope, others: tuple[Ground, ...] = ()) -> Plan:
     """Look into every layer. `others` are the spaces of others, where it is the owner who asks."""
     sought = sought_of(scope)
+    replaced.overwrite(ground.home, ground.space.name)  # what is on its way out is not shown
     found = tuple(layer.find(ground, sought) for layer in LAYERS if scope.kind in layer.kinds)
     later = sum(one.found for one in found if one.layer in _SEARCHED_LATER)
     return Plan(

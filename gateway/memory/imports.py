@@ -105,6 +105,10 @@ class FoundSkill:
     at: datetime | None = None
     files: tuple[FoundFile, ...] = ()
     reason: str = ""
+    changed: str = ""
+    """What it has otherwise here, where that is something: a key of the catalog."""
+    was: str = field(default="", repr=False)
+    """Its name there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,9 @@ def _skill(home: Path, folder: str, bundled: Mapping[str, str], now: datetime) -
     fitted = fit(name, text)
     reason = catalog.why_not(name, fitted)
     files = () if reason else tuple(_files(home, folder))
-    return FoundSkill(name, fitted, at, files, reason), False
+    was = front.name or last
+    changed = "import.skill_renamed" if was != name else "import.skill_headed" if fitted != text else ""
+    return FoundSkill(name, fitted, at, files, reason, changed, was), False
 
 
 def _name(written: str, folder: str) -> str:

@@ -120,6 +120,8 @@ class Import:
                 yield Item(Kind.SKILL, entries.preview(skill.name), Verdict.LEFT, skill.reason)
                 continue
             main = self._skill(skill, Operation(Action.CREATE, skill.text), dry)
+            if main.verdict is Verdict.NEW and skill.changed:
+                main = replace(main, reason=skill.changed, values={"name": entries.preview(skill.was)})
             yield main
             yield from self._files(skill, main, dry)
 

@@ -17,7 +17,7 @@ from gateway.memory.proposals import OVER_BUDGET, Ending, Outcome, Proposal
 from gateway.records import SKILL, Action, Operation, Origin, Space, Status, Target, Write
 from gateway.skills.editing import Skills
 from gateway.skills.proposals import SkillProposal
-from gateway.store import messages, sessions, skillfolders, textfile, writes
+from gateway.store import filewrites, messages, sessions, skillfolders, textfile, writes
 from gateway.store.transaction import Reader
 
 
@@ -72,7 +72,7 @@ class Journeys:
             met = _Sessions(rd, space.id)
             nodes = [node for target, doc in docs.items() for node in _entries(rd, met, space, target, doc)]
             for skill in skills:
-                made = journey.since_created(writes.sources(rd, space.id, f"{SKILL}{skill.name}"))
+                made = journey.since_created(filewrites.sources(rd, space.id, f"{SKILL}{skill.name}"))
                 at = skillfolders.changed_at(self.files.home.skills_dir(space.name), skill.name)
                 nodes.append(journey.skill_node(skill, made, at, met.of(made)))
         return journey.along(nodes)
@@ -169,7 +169,7 @@ class Journeys:
         """Whether the ledger knows an entry that had this id."""
         targets = (target for target in Target if wanted.target in (None, target))
         with self.files.db.read() as rd:
-            texts = (after for target in targets for _, _, after in writes.put_in(rd, space.id, target))
+            texts = (after for target in targets for _, _, after in filewrites.put_in(rd, space.id, target))
             return any(
                 entries.fingerprint(text) == wanted.fingerprint
                 for after in texts
@@ -187,7 +187,7 @@ class Journeys:
 
 
 def _entries(rd: Reader, met: "_Sessions", space: Space, target: Target, doc: entries.Document) -> Iterator[Node]:
-    lines = journey.lineages(doc, writes.sources(rd, space.id, target))
+    lines = journey.lineages(doc, filewrites.sources(rd, space.id, target))
     for entry, lineage in lines.items():
         yield journey.entry_node(target, entry, lineage, met.of(lineage))
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.chat import Chat
-from gateway.memory import entries, proposals, snapshot, tool
+from gateway.memory import entries, proposals, snapshot, tool, tool_results
 from gateway.memory.entries import Document
 from gateway.memory.proposals import Ending, Proposal
 from gateway.policy import Said
@@ -118,7 +118,7 @@ class Overlay:
         self._ground = ground
         self._stores = dict(stores)
         self._proposals: list[Proposal] = []
-        self._breaker = tool.Breaker()
+        self._breaker = tool_results.Breaker()
 
     @property
     def proposals(self) -> tuple[Proposal, ...]:
@@ -132,7 +132,7 @@ class Overlay:
 
     def _answer(self, call: ToolCall) -> str:
         if call.name != tool.NAME:
-            return tool.refusal(f"Only the memory tool can be used in a {_KIND[self._ground.origin]}.")
+            return tool_results.refusal(f"Only the memory tool can be used in a {_KIND[self._ground.origin]}.")
         parsed = tool.parse(call.arguments, tuple(self._stores))
         if isinstance(parsed, tool.BadCall):
             return self._bad_call(parsed)
@@ -141,9 +141,9 @@ class Overlay:
     def _bad_call(self, bad: tool.BadCall) -> str:
         store = self._stores.get(bad.target)
         if store is None:
-            return tool.refusal(bad.error)
+            return tool_results.refusal(bad.error)
         shown = snapshot.shown(store.doc, store.limit, store.vouched)
-        return tool.bad_call(bad, shown, entries.chars(store.doc), store.limit)
+        return tool_results.bad_call(bad, shown, entries.chars(store.doc), store.limit)
 
     def _proposal(self, call: tool.Call) -> Proposal:
         ground = self._ground
@@ -175,7 +175,7 @@ class Overlay:
         self._stores[proposal.target] = Store(doc, store.limit, store.vouched, store.glued)
         if outcome.ending in _RECORDED and not self._has(proposal):
             self._proposals.append(proposal)
-        return tool.result(outcome)
+        return tool_results.result(outcome)
 
     def _has(self, proposal: Proposal) -> bool:
         return any(

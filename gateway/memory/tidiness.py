@@ -14,7 +14,7 @@ from gateway.chat import Chat
 from gateway.memory import asking, cards, entries, heldback, reading, snapshot, tidying
 from gateway.memory.files import File, Files
 from gateway.records import HELD, Evidence, NewOutgoing, NewWrite, Origin, Space, Status, Target, Tidy, Usage, Write
-from gateway.store import outbox, people, textfile, tidies, usage, writes
+from gateway.store import filewrites, outbox, people, textfile, tidies, usage, writes
 from gateway.store.transaction import Reader, Transaction
 
 AT_MOST_EVERY = timedelta(days=1)
@@ -202,7 +202,7 @@ def fail(tx: Transaction, tidy: Tidy, reason: str, at: datetime) -> bool:
 
 def _waiting(rd: Reader, space: int, target: Target) -> Write | None:
     """The tidy of a file that waits for a yes."""
-    live = writes.live_for(rd, space, target)
+    live = filewrites.live_for(rd, space, target)
     return next((one for one in live if one.origin is Origin.TIDY and one.status is Status.STAGED), None)
 
 

@@ -9,7 +9,7 @@ from gateway.memory import entries, undos
 from gateway.memory.entries import Entry
 from gateway.memory.files import Files
 from gateway.records import Space, Target, Write
-from gateway.store import writes
+from gateway.store import filewrites
 from gateway.store.transaction import Reader
 
 MOST_STEPS = 20
@@ -67,7 +67,7 @@ def trace(files: Files, space: Space, id: str) -> Traced:
 
 
 def _writes(rd: Reader, space: Space, target: Target, text: str) -> tuple[Write, ...]:
-    return lineage(text, lambda said: writes.naming(rd, space.id, target, said))
+    return lineage(text, lambda said: filewrites.naming(rd, space.id, target, said))
 
 
 def lineage(

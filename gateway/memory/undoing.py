@@ -10,7 +10,7 @@ from gateway.errors import AlreadyDecided, NotFound, OverBudget, Refused
 from gateway.memory import entries, proposals, undos
 from gateway.memory.files import File, Files
 from gateway.records import FORGOTTEN, Action, Operation, Space, Status, Write
-from gateway.store import people, textfile, undoing, writes
+from gateway.store import filewrites, people, textfile, undoing, writes
 from gateway.store.transaction import Reader
 
 
@@ -110,6 +110,6 @@ def _is_ours(write: Write, through: int | None) -> bool:
 
 def _changed_by(rd: Reader, write: Write, text: str) -> int | None:
     """The newest other write in force that took this text away."""
-    found = writes.naming(rd, write.space, write.about, text)
+    found = filewrites.naming(rd, write.space, write.about, text)
     took = (one.id for one in found if one.id != write.id and text in entries.split_texts(one.before))
     return next(took, None)

@@ -16,7 +16,7 @@ from gateway.chat import Chat
 from gateway.decisions import Decision
 from gateway.errors import Refused
 from gateway.home import Home
-from gateway.memory import beside, cards, entries, heldback, proposals, reading, review, tracing
+from gateway.memory import beside, cards, entries, heldback, proposals, reading, replaced, review, tracing
 from gateway.memory.deciding import Decisions
 from gateway.memory.entries import Document
 from gateway.memory.files import File, Files, glued_in
@@ -157,8 +157,17 @@ class Memory:
                 judgement, row = self._bear(tx, proposal, file, file.doc)
                 self._ask(tx, [row] if row is not None else [], proposal)
         if row is not None and row.status is Status.APPROVED:
-            self._files.finish(proposal.space)
+            return self._carried_out(proposal, judgement, row)
         return self._outcome(proposal, judgement, row)
+
+    def _carried_out(self, proposal: Proposal, judgement: Judgement | None, row: Write) -> Outcome:
+        change = judgement.applied if judgement else None
+        applied = self._files.finish_born(proposal.space, row, change)
+        if applied is None or judgement is None or change is None:
+            return self._outcome(proposal, judgement, row)
+        limit = self._settings.budget(proposal.target)
+        vouched = reading.vouched(self._files, proposal.space, proposal.target, change.doc)
+        return proposals.outcome_of_row(proposal, applied, change.doc, limit, vouched, judgement.beside)
 
     def _bear(
         self, tx: Transaction, proposal: Proposal, file: File, doc: Document
@@ -380,6 +389,14 @@ class Memory:
                 self.notice_hand_edits(space)
                 self.skills.notice_hand_edits(space)
 
+    def overwrite_replaced(self) -> None:
+        """Overwrite what the files held that this process replaced: at its end."""
+        self._files.overwrite_replaced()
+
+    def overwrite_all_replaced(self) -> None:
+        """The same in every space, whoever replaced it (once a minute)."""
+        replaced.overwrite_all(self._files.home, self._db)
+
     def reset(self, space: Space, targets: Sequence[Target], by: str) -> None:
         """Delete whole files, as a person asked. The ledger keeps what they held."""
         for target in targets:
@@ -405,6 +422,7 @@ class Memory:
         self._files.finish(space)
         if not self._files.read(space, target).doc.entries:
             textfile.remove(file.path)
+        textfile.overwrite_replaced(file.path.parent)
 
 
 def _unborn(proposal: Proposal, judgement: Judgement, file: File, now: datetime) -> NewWrite:

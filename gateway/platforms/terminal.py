@@ -10,7 +10,6 @@ import secrets
 import shutil
 import signal
 import sys
-import textwrap
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,8 +59,8 @@ class TerminalPlatform:
     session: str = ""
     """The session to go on with (`--resume`)."""
     history: Path | None = None
-    language: str = "en"
-    """Of the terminal's own questions."""
+    spoken: Callable[[], str] = lambda: "en"
+    """The language of the terminal's own questions: its chat's, which `/language` may have changed just now."""
     lost: TryLater | None = None
     """Why the last thing that could not be kept was not."""
     _questions: list[Question] = field(default_factory=list)
@@ -89,7 +88,9 @@ class TerminalPlatform:
         text = _ESCAPE.sub(r"\1", message.text) if message.escaped else self._readable(message.text)
         text = _CONTROLS.sub("�", text.replace("\r\n", "\n"))
         if self._prompts is not None:
-            text = self._take_sign_away() + _wrapped(text, shutil.get_terminal_size().columns)
+            from gateway.platforms.terminal_wrap import wrapped  # late, like prompt_toolkit
+
+            text = self._take_sign_away() + wrapped(text, shutil.get_terminal_size().columns)
         print(text, file=sys.stderr if message.aside else sys.stdout, flush=True)
         message_id = message.edits or secrets.token_hex(6)
         buttons = {button.data.partition(":")[0]: button for row in message.buttons for button in row}
@@ -142,13 +143,13 @@ class TerminalPlatform:
         history = FileHistory(str(self.history)) if self.history else None
         self._prompts = PromptSession(history=history)
         with patch_stdout(raw=True):
-            line = await self._ask(self._prompts, words.text("terminal.you", self.language))
+            line = await self._ask(self._prompts, await self._text("terminal.you"))
             while line is not None and line.strip().lower() not in LEAVING:
                 words_instead = ""
                 if line.strip():
                     await self._hand_over(receiver, line)
                     words_instead = await self._ask_questions(receiver)
-                line = words_instead or await self._ask(self._prompts, words.text("terminal.you", self.language))
+                line = words_instead or await self._ask(self._prompts, await self._text("terminal.you"))
 
     async def _ask_questions(self, receiver: Receiver) -> str:
         """Ask about the cards just shown. Words that are no answer mean later, and are what to go on with."""
@@ -166,13 +167,13 @@ class TerminalPlatform:
 
         asker: PromptSession[str] = PromptSession()
         choices = _choices(question)
-        answer = (await self._ask(asker, _asking(question, self.language))) or ""
+        answer = (await self._ask(asker, _asking(question, await self._language()))) or ""
         action = choices.get(answer.strip().lower())
         if question.picks and _PICKED.fullmatch(answer.strip()):
             await self._tap(receiver, question, "choose", answer.strip())
             return ""
         if action == "edit":
-            text = (await self._ask(asker, words.text("terminal.new_text", self.language)) or "").strip()
+            text = (await self._ask(asker, await self._text("terminal.new_text")) or "").strip()
             if text:
                 await self._tap(receiver, question, "edit", text)
         elif action:
@@ -186,12 +187,18 @@ class TerminalPlatform:
         except (EOFError, KeyboardInterrupt):
             return None
 
+    async def _text(self, key: str, **values: object) -> str:
+        return words.text(key, await self._language(), **values)
+
+    async def _language(self) -> str:
+        return await asyncio.to_thread(self.spoken)
+
     async def _hand_over(self, receiver: Receiver, text: str) -> None:
         try:
             await receiver.message(self._message(text))
         except TryLater as busy:
             self.lost = busy
-            print(words.text("terminal.not_kept", self.language, reason=busy), file=sys.stderr, flush=True)
+            print(await self._text("terminal.not_kept", reason=busy), file=sys.stderr, flush=True)
             return
         await self._until_settled(receiver)
 
@@ -262,15 +269,4 @@ def _asking(question: Question, language: str) -> str:
     if question.picks:
         return words.text("terminal.forget", language)
     labels = (f"[{number}] {button.label}" for number, button in enumerate(question.buttons.values(), 1))
-    return words.text("terminal.choose", language, choices=", ".join(labels))
-
-
-def _wrapped(text: str, columns: int) -> str:
-    """Long lines broken between words; what has no blanks is left to the terminal."""
-    lines = (
-        textwrap.fill(line, columns, break_long_words=False, break_on_hyphens=False, drop_whitespace=True)
-        if len(line) > columns
-        else line
-        for line in text.split("\n")
-    )
-    return "\n".join(lines)
+    return words.text("terminal.choose", language, choices=words.text("cli.and", language).join(labels))

@@ -24,7 +24,7 @@ from gateway.skills.deciding import SkillDecisions
 from gateway.skills.files import UNWRITABLE, Cards, Found, HeldBack, SkillFiles, without_path
 from gateway.skills.proposals import Judgement, SkillOutcome, SkillProposal
 from gateway.skills.shelf import Shelf, Whole
-from gateway.store import forgets, people, skillfolders, textfile, undoing, writes
+from gateway.store import filewrites, forgets, people, skillfolders, textfile, undoing, writes
 from gateway.store.db import Database
 from gateway.store.transaction import Reader, Transaction
 
@@ -155,7 +155,7 @@ class Skills:
             return judgement, None
         if self._files.held_back is not None:
             new = self._files.held_back.marked(new, found)
-        if new.status is Status.STAGED and (twin := writes.waiting_twin(tx, new)):
+        if new.status is Status.STAGED and (twin := filewrites.waiting_twin(tx, new)):
             return judgement, twin
         if new.status is Status.APPROVED:
             new = self._if_writable(proposal, new)
@@ -328,5 +328,5 @@ def _unborn(proposal: SkillProposal, judgement: Judgement, change: Changed, now:
 
 def _deletion(rd: Reader, space: Space, skill: str, fingerprint: str) -> Write | None:
     """The applied write that moved this state of a skill to the archive."""
-    rows = writes.sources(rd, space.id, f"{SKILL}{skill}")
+    rows = filewrites.sources(rd, space.id, f"{SKILL}{skill}")
     return next((one for one in rows if one.action is Action.DELETE and one.before_hash == fingerprint), None)

@@ -13,7 +13,7 @@ from gateway.records import SKILL, Action, Operation, Space
 from gateway.skills import catalog, names, tool
 from gateway.skills.catalog import Skill
 from gateway.skills.changes import Ground
-from gateway.store import skillfolders, writes
+from gateway.store import filewrites, skillfolders
 from gateway.store.db import Database
 from gateway.store.skillfolders import Inside, Seen
 
@@ -138,7 +138,7 @@ class Shelf:
     def _is_vouched(self, space: Space, name: str, sha256: str) -> bool:
         """Whether a person said yes to exactly this text."""
         with self.db.read() as rd:
-            rows = writes.sources(rd, space.id, f"{SKILL}{name}")
+            rows = filewrites.sources(rd, space.id, f"{SKILL}{name}")
         return any(row.decided_by and row.after_hash == sha256 for row in rows)
 
 

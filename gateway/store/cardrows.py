@@ -1,4 +1,4 @@
-"""The cards of writes among the rows of the outbox: where a write is shown, as what, and where one still waits."""
+"""Cards and notices among the rows of the outbox: what shows a write, how it was drawn last, what still waits."""
 
 from datetime import datetime
 
@@ -15,6 +15,20 @@ def cards_of(rd: Reader, write: int) -> list[Outgoing]:
         outgoing_of(row)
         for row in rd.rows("SELECT * FROM outbox WHERE write = ? AND kind = 'card' ORDER BY id", (write,))
     ]
+
+
+def notices_of(rd: Reader, write: Write) -> list[Outgoing]:
+    """The notices that told of a write, sent or still waiting, oldest first."""
+    rows = rd.rows(
+        """
+        SELECT * FROM outbox WHERE kind = 'notice' AND message = :message
+         UNION
+        SELECT * FROM outbox WHERE kind = 'notice' AND session = :session AND review_turn = :turn
+         ORDER BY id
+        """,
+        {"message": write.message, "session": write.session or None, "turn": write.review_turn},
+    )
+    return [outgoing_of(row) for row in rows]
 
 
 def was_shown(rd: Reader, write: int) -> bool:
@@ -45,6 +59,12 @@ def shows_as_it_is(rd: Reader, write: Write) -> bool:
 def newest_update(rd: Reader, write: int, card: int) -> Outgoing | None:
     """The last change of a write's card that was put, whatever became of it."""
     row = rd.row("SELECT * FROM outbox WHERE write = ? AND edits = ? ORDER BY id DESC LIMIT 1", (write, card))
+    return None if row is None else outgoing_of(row)
+
+
+def newest_change(rd: Reader, card: int, kind: str) -> Outgoing | None:
+    """The last change of a message that was put, of one kind."""
+    row = rd.row(f"SELECT * FROM outbox WHERE edits = ? AND kind = '{kind}' ORDER BY id DESC LIMIT 1", (card,))
     return None if row is None else outgoing_of(row)
 
 

@@ -12,7 +12,7 @@ from gateway.chat import How, Piece
 from gateway.records import Action, Operation, ToolCall
 
 _EMPTY = "[]"
-"""What most messages have of pieces and of tool calls: it needs no reading."""
+"""What most rows have of lists: it needs no reading."""
 
 
 def time_text(at: datetime) -> str:
@@ -95,7 +95,7 @@ def numbers_text(numbers: Sequence[int]) -> str:
 
 
 def numbers_of(text: str) -> tuple[int, ...]:
-    return tuple(map(int, json.loads(text)))
+    return () if text == _EMPTY else tuple(map(int, json.loads(text)))
 
 
 def strings_text(strings: Sequence[str]) -> str:
@@ -104,7 +104,7 @@ def strings_text(strings: Sequence[str]) -> str:
 
 
 def strings_of(text: str) -> tuple[str, ...]:
-    return tuple(map(_text, json.loads(text)))
+    return () if text == _EMPTY else tuple(map(_text, json.loads(text)))
 
 
 def values_text(values: Mapping[str, object] | None) -> str:
@@ -112,6 +112,8 @@ def values_text(values: Mapping[str, object] | None) -> str:
 
 
 def values_of(text: str) -> Mapping[str, object]:
+    if text == "{}":
+        return {}
     values: dict[str, object] = json.loads(text)
     if not isinstance(values, dict):
         raise TypeError(type(values).__name__)

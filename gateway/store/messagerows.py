@@ -78,7 +78,9 @@ def columns_of(new: NewMessage) -> Mapping[str, object]:
     }
 
 
-def message_of(row: sqlite3.Row) -> Message:
+def message_of(found: sqlite3.Row) -> Message:
+    """A row of all columns. It is made a dict first: a Row compares the names of its columns at each look."""
+    row = dict(zip(found.keys(), found, strict=True))
     return Message(
         id=row["id"],
         space=row["id"] >> 32,

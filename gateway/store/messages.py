@@ -2,17 +2,15 @@
 
 A message of a platform is kept once, however often it is handed over. Its id is `space << 32 | sequence`, so
 that a space is a range of ids. What the model saw of a message, where it differs from what was said, is kept
-beside it. Searching is `search`; the rows enter its index here.
+beside it. Searching is `search`; the rows enter its index here. What waits for its answer is `unanswered`.
 """
 
-import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import takewhile
 
 from gateway.chat import Chat, Piece
 from gateway.errors import NotFound
-from gateway.records import Done, Message, Role, Summary
+from gateway.records import Done, Message, Summary
 from gateway.store import incognito, search_index
 from gateway.store.encoding import clean, pieces_text, strings_text, time_text
 from gateway.store.messagerows import NewMessage as NewMessage
@@ -77,48 +75,6 @@ def is_kept(rd: Reader, chat: Chat, platform_id: str) -> bool:
     return of_platform(rd, chat, platform_id) is not None
 
 
-def next_waiting(rd: Reader, chat: Chat, roles: Sequence[Role], but: Collection[int] = ()) -> Message | None:
-    """The oldest message of a chat, in one of these roles, that is not done; `but` are left out."""
-    row = rd.row(
-        """
-        SELECT * FROM messages
-         WHERE platform = :platform AND chat = :chat AND thread = :thread
-           AND done IS NULL AND role IN ('user', 'command', 'tap')
-           AND role IN (SELECT value FROM json_each(:roles)) AND id NOT IN (SELECT value FROM json_each(:but))
-         ORDER BY id
-         LIMIT 1
-        """,
-        {**place_of(chat), "roles": strings_text(roles), "but": json.dumps(list(but))},
-    )
-    return None if row is None else message_of(row)
-
-
-def waiting_chats(rd: Reader) -> list[tuple[Chat, Role]]:
-    """Where something waits and in which role, oldest first: what a start has to take up again."""
-    rows = rd.rows(
-        """
-        SELECT platform, chat, thread, role FROM messages
-         WHERE done IS NULL AND role IN ('user', 'command', 'tap')
-         GROUP BY platform, chat, thread, role
-         ORDER BY min(at), min(id)
-        """
-    )
-    return [(Chat(row["platform"], row["chat"], row["thread"]), Role(row["role"])) for row in rows]
-
-
-def count_waiting(rd: Reader, chat: Chat) -> int:
-    """How many user messages of a chat have no answer yet, the one being answered included."""
-    row = rd.row(
-        """
-        SELECT count(*) AS waiting FROM messages
-         WHERE platform = :platform AND chat = :chat AND thread = :thread
-           AND done IS NULL AND role IN ('user', 'command', 'tap') AND role = 'user'
-        """,
-        place_of(chat),
-    )
-    return 0 if row is None else int(row["waiting"])
-
-
 def begin(tx: Transaction, id: int, session: str, turn: int, generation: int, stamp: str, sent: str | None) -> None:
     """Let a waiting user message join its session as the question of a turn, as it will be sent."""
     tx.execute(
@@ -150,22 +106,6 @@ def finish(tx: Transaction, id: int, how: Done, at: datetime) -> bool:
     )
 
 
-def waiting_behind(rd: Reader, head: Message) -> list[Message]:
-    """What the same person has said in the same place after a waiting message, up to their next command."""
-    rows = rd.rows(
-        """
-        SELECT * FROM messages
-         WHERE platform = :platform AND chat = :chat AND thread = :thread AND id > :id AND person = :person
-           AND done IS NULL AND role IN ('user', 'command', 'tap') AND role IN ('user', 'command') AND turn = 0
-         ORDER BY id
-         LIMIT 100
-        """,
-        {**place_of(head.chat), "id": head.id, "person": head.person},
-    )
-    found = (message_of(row) for row in rows)
-    return list(takewhile(lambda message: message.role is Role.USER, found))
-
-
 def goes_on_with(rd: Reader, message: Message, session: str, turn: int) -> bool:
     """Whether this turn was ended unsaid by what the same person said next: one answer is to answer both."""
     row = rd.row(
@@ -188,21 +128,6 @@ def goes_on_with(rd: Reader, message: Message, session: str, turn: int) -> bool:
         },
     )
     return row is not None
-
-
-def newest_waiting_of(rd: Reader, chat: Chat, person: str) -> Message | None:
-    """What a person has said last in a chat of what is not done there."""
-    row = rd.row(
-        """
-        SELECT * FROM messages
-         WHERE platform = :platform AND chat = :chat AND thread = :thread AND person = :person
-           AND done IS NULL AND role IN ('user', 'command', 'tap') AND role = 'user'
-         ORDER BY id DESC
-         LIMIT 1
-        """,
-        {**place_of(chat), "person": person},
-    )
-    return None if row is None else message_of(row)
 
 
 def has_earlier_of_album(rd: Reader, message: Message) -> bool:
@@ -266,17 +191,6 @@ def newest_of_platform(rd: Reader, platform: str) -> dict[Chat, str]:
         {"platform": platform},
     )
     return {Chat(platform, row["chat"], row["thread"]): str(row["newest"]) for row in rows}
-
-
-def stop_all_of(tx: Transaction, person: str, at: datetime) -> None:
-    """Nothing that this account has said and that waits is answered any more."""
-    tx.execute(
-        """
-        UPDATE messages SET done = 'stopped', done_at = :at
-         WHERE person = :person AND done IS NULL AND role IN ('user', 'command', 'tap')
-        """,
-        {"person": person, "at": time_text(at)},
-    )
 
 
 def fix(tx: Transaction, id: int, text: str) -> None:

@@ -2,7 +2,7 @@
 
 A row holds no words: they are rendered when it is first taken, kept as `chunks` while they are being sent,
 and erased as they arrive. What a platform calls each message stays, so that a card can be changed later.
-Which cards show a write, and how, is `cardrows`.
+Which cards and notices show a write, and how they were drawn last, is `cardrows`.
 """
 
 import secrets
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from gateway.chat import Chat
 from gateway.errors import NotFound
-from gateway.records import Chunk, NewOutgoing, Outgoing, Write
+from gateway.records import Chunk, NewOutgoing, Outgoing
 from gateway.store.encoding import clean, strings_text, time_of, time_text, values_of, values_text
 from gateway.store.transaction import Reader, Transaction
 
@@ -244,26 +244,6 @@ def newest_list(rd: Reader, chat: Chat) -> Outgoing | None:
         """,
         {"platform": chat.platform, "chat": chat.id, "thread": chat.thread},
     )
-    return None if row is None else outgoing_of(row)
-
-
-def notices_of(rd: Reader, write: Write) -> list[Outgoing]:
-    """The notices that told of a write, sent or still waiting, oldest first."""
-    rows = rd.rows(
-        """
-        SELECT * FROM outbox WHERE kind = 'notice' AND message = :message
-         UNION
-        SELECT * FROM outbox WHERE kind = 'notice' AND session = :session AND review_turn = :turn
-         ORDER BY id
-        """,
-        {"message": write.message, "session": write.session or None, "turn": write.review_turn},
-    )
-    return [outgoing_of(row) for row in rows]
-
-
-def newest_change(rd: Reader, card: int, kind: str) -> Outgoing | None:
-    """The last change of a message that was put, of one kind."""
-    row = rd.row(f"SELECT * FROM outbox WHERE edits = ? AND kind = '{kind}' ORDER BY id DESC LIMIT 1", (card,))
     return None if row is None else outgoing_of(row)
 
 

@@ -24,6 +24,7 @@ from gateway.store.encoding import (
     values_of,
     values_text,
 )
+from gateway.store.transaction import Reader
 
 T = TypeVar("T")
 
@@ -77,6 +78,51 @@ def columns_of(new: NewWrite) -> Mapping[str, object]:
     }
 
 
+def write_at_birth(new: NewWrite, id: int, space_name: str) -> Write:
+    """What `write_of` says of the row that `columns_of` makes, without reading it back."""
+    decided = None if new.status is Status.STAGED else new.decided_at or new.created_at
+    return Write(
+        id=id,
+        space=new.space,
+        space_name=space_name,
+        kind=new.kind,
+        about=new.target,
+        operations=tuple(
+            Operation(one.action, clean(one.content), clean(one.old_text), clean(one.path))
+            for one in new.operations
+        ),
+        origin=new.origin,
+        evidence=Evidence(new.evidence.message, new.evidence.by, clean(new.evidence.quote)),
+        flags=tuple(new.flags),
+        status=new.status,
+        reason=new.reason,
+        reason_values=values_of(values_text(new.reason_values)) if new.reason_values else {},
+        message=new.message,
+        session=new.session,
+        review_turn=new.review_turn,
+        base_hash=new.base_hash,
+        before_hash=new.before_hash,
+        after_hash=new.after_hash,
+        before=clean(new.before),
+        after=clean(new.after),
+        created_at=new.created_at.astimezone(UTC),
+        expires_at=_in_utc(new.expires_at),
+        decided_by=new.decided_by,
+        decided_at=_in_utc(decided),
+        decided_in=new.decided_in,
+        undone_by="",
+        undone_at=None,
+        edited_by="",
+        redrawn=0,
+        applied_at=_in_utc(new.created_at) if new.status is Status.APPLIED else None,
+        places=tuple(new.places),
+    )
+
+
+def _in_utc(at: datetime | None) -> datetime | None:
+    return None if at is None else at.astimezone(UTC)
+
+
 def write_of(row: sqlite3.Row) -> Write:
     """A row found by `SELECT`."""
     is_skill = row["kind"] == "skill"
@@ -124,6 +170,12 @@ def write_of(row: sqlite3.Row) -> Write:
     )
 
 
+def is_readable(new: NewWrite) -> bool:
+    """Whether `write_of` will read such a row as it is."""
+    is_skill = new.kind == "skill"
+    return (is_skill or new.target in _TARGETS) and _fits(new.operations, is_skill)
+
+
 def _fits(operations: Sequence[Operation], is_skill: bool) -> bool:
     """Whether a write of this kind can hold these operations."""
     actions = [operation.action for operation in operations]
@@ -147,3 +199,8 @@ def _leniently(read: Callable[[str], T], text: str, otherwise: T) -> T:
         return read(text)
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return otherwise
+
+
+def some(rd: Reader, where: str, **parameters: object) -> list[Write]:
+    """The writes of a condition, with its order."""
+    return [write_of(row) for row in rd.rows(f"{SELECT} {where}", parameters)]

@@ -2,8 +2,8 @@
 
 A write moves one way: staged -> approved -> applied, or it ends refused, rejected, expired, failed or undone.
 Each move is a single UPDATE that names the state it leaves, so two people tapping at once cannot both win.
-The last move, applied -> undone, is `undoing`. Changing the file is `memory.writing`; the words shown to people are
-in `conversation.notices`.
+The last move, applied -> undone, is `undoing`; what the ledger knows of one file is `filewrites`. Changing the
+file is `memory.writing`; the words shown to people are in `conversation.notices`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,12 @@ from datetime import datetime
 from gateway.errors import NotFound
 from gateway.records import NewWrite, Operation, Status, Write
 from gateway.store.encoding import clean, numbers_text, operations_text, strings_text, time_text, values_text
+from gateway.store.filewrites import put_in as put_in
+from gateway.store.filewrites import waiting_twin as waiting_twin
 from gateway.store.knownfiles import known_file as known_file
 from gateway.store.knownfiles import set_known_file as set_known_file
 from gateway.store.transaction import Reader, Transaction
-from gateway.store.writerows import SELECT, columns_of, write_of
+from gateway.store.writerows import columns_of, is_readable, some, write_at_birth
 
 
 def born(tx: Transaction, new: NewWrite) -> tuple[Write, bool]:
@@ -31,12 +33,14 @@ def born(tx: Transaction, new: NewWrite) -> tuple[Write, bool]:
                 :before_hash, :after_hash, :before, :after, :places, :created_at, :expires_at,
                 :decided_by, :decided_at, :decided_in, :applied_at)
             ON CONFLICT (dedupe) DO NOTHING
-        RETURNING id
+        RETURNING id, (SELECT name FROM spaces WHERE spaces.id = space) AS space_name
         """,
         columns_of(new),
     )
     if row is not None:
-        return get(tx, row["id"]), True
+        if not is_readable(new):
+            return get(tx, row["id"]), True
+        return write_at_birth(new, row["id"], row["space_name"]), True
     known = by_dedupe(tx, new.dedupe)
     assert known is not None
     return known, False
@@ -44,14 +48,14 @@ def born(tx: Transaction, new: NewWrite) -> tuple[Write, bool]:
 
 def get(rd: Reader, id: int) -> Write:
     """The write with this id. Raises NotFound."""
-    found = _some(rd, "WHERE writes.id = :id", id=id)
+    found = some(rd, "WHERE writes.id = :id", id=id)
     if not found:
         raise NotFound("write.unknown", id=id)
     return found[0]
 
 
 def by_dedupe(rd: Reader, dedupe: str) -> Write | None:
-    return next(iter(_some(rd, "WHERE dedupe = :dedupe", dedupe=dedupe)), None)
+    return next(iter(some(rd, "WHERE dedupe = :dedupe", dedupe=dedupe)), None)
 
 
 def staged(rd: Reader, space: int | None, kind: str = "", limit: int = -1, begins: str = "") -> list[Write]:
@@ -59,7 +63,7 @@ def staged(rd: Reader, space: int | None, kind: str = "", limit: int = -1, begin
 
     With `begins`: those whose number begins so.
     """
-    return _some(
+    return some(
         rd,
         """
         WHERE status = 'staged' AND (:space IS NULL OR writes.space = :space) AND :kind IN ('', writes.kind)
@@ -76,7 +80,7 @@ def staged(rd: Reader, space: int | None, kind: str = "", limit: int = -1, begin
 def in_force(rd: Reader, space: int | None, kind: str, limit: int, begins: str = "") -> list[Write]:
     """What is applied, the newest number first: what can be taken back. See `staged`."""
     # With the sign it begins at the newest and ends when it has enough; else it sorts all that was ever applied.
-    return _some(
+    return some(
         rd,
         """
         WHERE +status = 'applied' AND (:space IS NULL OR writes.space = :space) AND writes.kind = :kind
@@ -102,24 +106,19 @@ def count_staged(rd: Reader, space: int | None, kind: str = "") -> int:
     return 0 if row is None else int(row["waiting"])
 
 
-def decided_in(rd: Reader, command: int) -> list[Write]:
-    """What this command or tap has already decided (it is done again when it was killed), in order."""
-    return _some(rd, "WHERE decided_in = :command ORDER BY writes.id", command=command)
-
-
 def unfinished(rd: Reader) -> list[Write]:
     """What was approved and is not applied yet, oldest first: to be finished after a crash."""
-    return _some(rd, "WHERE status = 'approved' ORDER BY writes.id")
+    return some(rd, "WHERE status = 'approved' ORDER BY writes.id")
 
 
 def of_message(rd: Reader, message: int) -> list[Write]:
     """What the turn or command of a message proposed, in order."""
-    return _some(rd, "WHERE message = :message ORDER BY writes.id", message=message)
+    return some(rd, "WHERE message = :message ORDER BY writes.id", message=message)
 
 
 def of_review(rd: Reader, session: str, turn: int) -> list[Write]:
     """What a review proposed, in order."""
-    return _some(
+    return some(
         rd, "WHERE session = :session AND review_turn = :turn ORDER BY writes.id", session=session, turn=turn
     )
 
@@ -130,7 +129,7 @@ def log(rd: Reader, space: int | None, limit: int, below: int | None = None, kin
     `below` gives the part of it with smaller ids: the next page.
     """
     here = "" if space is None else "writes.space = :space AND"  # an OR would read all that others have
-    return _some(
+    return some(
         rd,
         f"""
         WHERE {here} writes.id < coalesce(:below, 1 << 62) AND :kind IN ('', writes.kind)
@@ -141,77 +140,6 @@ def log(rd: Reader, space: int | None, limit: int, below: int | None = None, kin
         below=below,
         kind=kind,
     )
-
-
-def naming(rd: Reader, space: int, target: str, text: str) -> list[Write]:
-    """The applied writes of a file that put in or took away entries with this text in them, newest first."""
-    return _some(
-        rd,
-        """
-        WHERE status = 'applied' AND writes.space = :space AND target = :target
-          AND (instr(writes.after, :text) OR instr(writes.before, :text))
-        ORDER BY applied_at DESC, writes.id DESC
-        """,
-        space=space,
-        target=target,
-        text=clean(text),
-    )
-
-
-def live_for(rd: Reader, space: int, target: str, old_text: str = "") -> list[Write]:
-    """Staged or approved writes of a file, oldest first; with `old_text`, those that name this text."""
-    found = _some(
-        rd,
-        """
-        WHERE status IN ('staged', 'approved') AND writes.space = :space AND target = :target
-        ORDER BY +writes.id  -- without the sign SQLite would walk through all that the space ever had
-        """,
-        space=space,
-        target=target,
-    )
-    return [
-        write
-        for write in found
-        if not old_text or old_text in (operation.old_text for operation in write.operations)
-    ]
-
-
-def waiting_twin(rd: Reader, new: NewWrite) -> Write | None:
-    """The same proposal, waiting already. Compared as text: of thousands that wait not one need be read."""
-    found = _some(
-        rd,
-        """
-        WHERE status = 'staged' AND writes.space = :space AND target = :target AND operations = :operations
-        ORDER BY +writes.id LIMIT 1
-        """,
-        space=new.space,
-        target=new.target,
-        operations=operations_text(new.operations),
-    )
-    return next(iter(found), None)
-
-
-def sources(rd: Reader, space: int, target: str) -> list[Write]:
-    """The applied writes of a file or skill, newest first: where what it says came from."""
-    return _some(
-        rd,
-        "WHERE status = 'applied' AND writes.space = :space AND target = :target ORDER BY writes.id DESC",
-        space=space,
-        target=target,
-    )
-
-
-def put_in(rd: Reader, space: int, target: str) -> list[tuple[str, str, str]]:
-    """(origin, decided_by, after) of the applied writes of a file, newest first: the little of `sources`."""
-    rows = rd.rows(
-        """
-        SELECT origin, decided_by, after FROM writes
-         WHERE status = 'applied' AND space = :space AND target = :target AND after <> ''
-         ORDER BY id DESC
-        """,
-        {"space": space, "target": target},
-    )
-    return [(row["origin"], row["decided_by"], row["after"]) for row in rows]
 
 
 def approve(
@@ -366,7 +294,3 @@ def edit(
             "at": time_text(at),
         },
     )
-
-
-def _some(rd: Reader, where: str, **parameters: object) -> list[Write]:
-    return [write_of(row) for row in rd.rows(f"{SELECT} {where}", parameters)]

@@ -551,7 +551,7 @@ def test_the_sdk_is_not_loaded_before_the_first_thought() -> None:
     program = (
         "import sys\n"
         "from gateway import llm\n"
-        "from gateway.settings import ModelChoice\n"
+        "from gateway.modelchoice import ModelChoice\n"
         "model = llm.build(ModelChoice('anthropic', 'fake-1', '', 'http://127.0.0.1:9/v1'))\n"
         "print(type(model).__name__, *({'anthropic', 'openai', 'httpx2'} & sys.modules.keys()))\n"
     )
@@ -566,7 +566,7 @@ def test_a_process_that_forks_for_each_thought_loads_it_once() -> None:
     program = (
         "import sys\n"
         "from gateway import llm\n"
-        "from gateway.settings import ModelChoice\n"
+        "from gateway.modelchoice import ModelChoice\n"
         "llm.warm_up(ModelChoice('anthropic', 'fake-1', ''))\n"
         "print(*sorted({'anthropic', 'openai', 'httpx2'} & sys.modules.keys()))\n"
     )

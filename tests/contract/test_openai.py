@@ -351,7 +351,7 @@ def test_the_sdk_is_not_loaded_before_the_first_thought() -> None:
     program = (
         "import sys\n"
         "from gateway import llm\n"
-        "from gateway.settings import ModelChoice\n"
+        "from gateway.modelchoice import ModelChoice\n"
         "model = llm.build(ModelChoice('openai', 'fake-1', '', 'http://127.0.0.1:9/v1'))\n"
         "print(model.name, 'openai' in sys.modules, 'httpx2' in sys.modules)\n"
     )

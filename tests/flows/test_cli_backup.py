@@ -45,7 +45,7 @@ def test_a_backup_that_is_not_there_is_said(machine: Machine, command: str) -> N
 
     assert (ran.code, ran.out) == (1, "")
     assert ran.err == (
-        "There is no backup yesterday. hikae backup list shows what there is; a folder will do, too.\n"
+        "There is no backup yesterday. `hikae backup list` shows what there is; a folder will do, too.\n"
     )
 
 

@@ -93,6 +93,36 @@ def test_a_title_is_given_and_taken_away(machine: Machine, core: app.Core) -> No
     assert (nobody.code, nobody.err.strip()) == (1, NOBODY)
 
 
+def test_a_conversation_is_found_in_the_list_by_what_it_is_about(machine: Machine, core: app.Core) -> None:
+    """By its title, else by what was said first; the number of a terminal tells nobody anything."""
+    talk(core, "Where are the pots?", "Here.", chat=Chat("terminal", "1517050896db"))
+    talk(core, "Something else", "Yes.", title="On pans")
+
+    shown = machine.hikae("sessions", "list").out
+
+    assert " 2     On pans · telegram:123\n" in shown
+    assert " 2     “Where are the pots?” · " in shown
+    assert "1517050896db" not in shown
+
+
+def test_a_hit_on_what_a_tool_was_asked_is_a_sentence(machine: Machine, core: app.Core) -> None:
+    """For people; what programs read is as it was."""
+    session = talk(core, "My dog is called Rufus", "Noted.")
+    call = ToolCall("c1", "memory", '{"action": "add", "target": "user", "content": "Dog is called Rufus"}')
+    with core.db.write() as tx:
+        asked = messages.NewMessage(session.space, CHAT, "", Role.ASSISTANT, "", AT, tool_calls=(call,))
+        messages.keep(tx, replace(asked, session=session.id, turn=1, round=1))
+
+    shown = machine.hikae("sessions", "search", "Rufus").out
+    raw = [hit["snippet"] for hit in machine.hikae("sessions", "search", "Rufus", "--json").json]
+    plan = machine.hikae("forget", "is called Rufus", "--dry-run").out
+
+    assert 'hikae (tool)\n    proposed: add to USER "Dog is called Rufus"\n' in shown
+    assert "memory action add target user content Dog is called Rufus" in " ".join(raw[-1].split()) + "".join(raw)
+    assert '  proposed: add to USER "Dog is called Rufus"\n' in plan
+    assert "This would be forgotten." in plan
+
+
 def test_an_export_holds_everything(machine: Machine, core: app.Core) -> None:
     """Who said which part, and what tools were called with and said."""
     session = talk(core, "What is here?\n# not a heading", "Pots.", title="On pots")
@@ -120,6 +150,7 @@ def test_an_export_holds_everything(machine: Machine, core: app.Core) -> None:
     assert rows[2]["tool_calls"] == [{"id": "c1", "name": "memory", "arguments": '{"a": "花見"}'}]
     assert [piece["how"] for piece in rows[3]["pieces"]] == ["own", "forwarded"]
     assert machine.hikae("sessions", "export", session.id, "--json").json["transcript"] == rows
+    assert machine.hikae("sessions", "show", session.id, "--json").json["transcript"] == rows
     read = machine.hikae("sessions", "export", session.id, "--format", "markdown").out
     assert read.startswith("# On pots\n")
     assert "> What is here?\n> # not a heading\n" in read

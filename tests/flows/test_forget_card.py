@@ -10,7 +10,7 @@ import pytest
 from gateway.chat import Chat
 from gateway.memory.forgetting import Forgetting
 from gateway.records import Forget
-from gateway.store import forgets, messages
+from gateway.store import forgets, unanswered
 from tests import processes
 from tests.bot import ANNA, BEN, MALLORY, Bot, running_bot
 from tests.doors import Discord, Place, Telegram, World, world
@@ -305,7 +305,7 @@ async def test_everything_is_asked_twice_and_goes(tmp_path: Path) -> None:
         assert any(text.startswith("✓ Forgotten (receipt 1).") for text in bot.sees(BEN))
         assert bot.memory_file() == f"{FACT}\n"
         with bot.core.db.read() as rd:
-            assert messages.next_waiting(rd, Chat("telegram", str(BEN)), ()) is None
+            assert unanswered.oldest(rd, Chat("telegram", str(BEN)), ()) is None
             left = rd.rows("SELECT text FROM messages WHERE person = ?", (f"telegram:{BEN}",))
         assert {row["text"] for row in left} <= {""}
 
@@ -330,13 +330,13 @@ async def test_in_japanese(tmp_path: Path) -> None:
         await bot.says("/forget 蜂を飼って")
         plan = bot.card_with("忘れる")
         assert plan.text.startswith(
-            "🧽 忘れますか？ 1 か所で見つかりました：\n項目：1 件\n☑ 1 リューセシルで蜂を飼っている"
+            "🧽 忘れますか？ 1か所で見つかりました：\n項目 1件\n☑ 1 リューセシルで蜂を飼っている"
         )
         await bot.taps("忘れる")
         assert bot.memory_file() == ""
         assert bot.sees()[-1].startswith("✓ 忘れました（記録 1）。")
         await bot.says("/receipts")
-        assert "項目：1" in bot.sees()[-1]
+        assert "項目 1件" in bot.sees()[-1]
 
 
 # -- on both platforms ---------------------------------------------------------------------------------------

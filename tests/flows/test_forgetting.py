@@ -73,9 +73,9 @@ async def test_the_card_of_a_forgotten_write_loses_its_words(tmp_path: Path) -> 
         await forget(bot, "bees in Lysekil", "boat in Lysekil", "Lysekil")
         await bot.settles()
 
-        assert [text for text in bot.sees() if text.startswith("Write ")] == [
-            "Write 1 was forgotten.",
-            "Write 2 was forgotten.",
+        assert [text for text in bot.sees() if text == "What this proposed was forgotten."] == [
+            "What this proposed was forgotten.",
+            "What this proposed was forgotten.",
         ]
         await bot.says("/memory undo 2")
         assert bot.sees()[-1] == "Write 2 cannot be taken back: what it said was forgotten."

@@ -299,8 +299,14 @@ def test_a_skill_is_fitted_to_our_rules(machine: Machine, hermes: HermesHome) ->
     hermes.skill("My Backups!", "# Backups\n\nRun `borg create`.\n")
     hermes.skill("dev/Deploy_To_Prod", "---\nname: Deploy To Prod\ndescription: Deploy: how\n---\n1. Push.\n")
 
-    brings(machine, hermes)
+    hermes.skill("notes", "# Notes\n\nWrite it down.\n")
 
+    report = brings(machine, hermes)
+
+    said = {item["name"]: item["reason"] for item in report["items"] if item["kind"] == "skill"}
+    assert said["my-backups"] == "there it is called My Backups!, which is no skill name here"
+    assert said["notes"] == "it had no front matter that counts here, so it got one"
+    assert said["printer"] is None
     backups = (machine.home.skills / "my-backups" / "SKILL.md").read_text()
     assert backups == '---\nname: my-backups\ndescription: "Backups"\n---\n# Backups\n\nRun `borg create`.\n'
     deploy = (machine.home.skills / "deploy-to-prod" / "SKILL.md").read_text()

@@ -1,12 +1,13 @@
 """Looking for what was said: the model by its tool, people by /search and on the command line."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gateway.clock import SystemClock
 from gateway.conversation import recalled
 from tests.bot import BEN, Bot, running_bot
+from tests.fakes.telegram import THE_PAST
 
 
 async def talk(bot: Bot, said: str, answer: str) -> None:
@@ -111,9 +112,32 @@ async def test_a_person_searches_without_a_model(tmp_path: Path) -> None:
         assert not any("pot" in values for values in kept)
 
 
+async def test_a_conversation_without_a_title_has_its_first_words_above_its_hits(tmp_path: Path) -> None:
+    """And what is not listed of it is counted: `4 in one conversation` over three lines looks like a mistake."""
+    async with running_bot(tmp_path) as bot:
+        await talk(bot, "Where is the blue pot?", "The pot is outside.")
+        await talk(bot, "That pot?", "Yes, the pot.")
+        await bot.says("/search pot")
+        answer = bot.sees()[-1].splitlines()
+
+        assert [line for line in answer if line.startswith("“Where is the blue pot?” · 4 in one conversation")]
+        listed = [line for line in answer if line.startswith("• ")]
+        assert answer[-1] == f"… and {4 - len(listed)} more there"
+
+
+async def test_what_a_tool_was_asked_is_found_as_a_sentence(tmp_path: Path) -> None:
+    """In the language of the chat."""
+    async with running_bot(tmp_path) as bot:
+        bot.server.calls("memory", action="add", target="user", content="Dog is called Rufus")
+        await talk(bot, "my dog is called Rufus", "Noted.")
+        await bot.says("/search Rufus")
+
+        assert 'hikae (tool): proposed: add to USER "Dog is called Rufus"' in bot.sees()[-1]
+
+
 async def test_what_narrows_a_search_is_read_from_it(tmp_path: Path) -> None:
     """Days in the person's time zone, and who said it; what is no day is a word."""
-    today = SystemClock().now().astimezone().date().isoformat()
+    that_day = datetime.fromtimestamp(THE_PAST, UTC).astimezone().date().isoformat()
     async with running_bot(tmp_path) as bot:
         await talk(bot, "blue pot", "a blue pot, yes")
 
@@ -122,7 +146,7 @@ async def test_what_narrows_a_search_is_read_from_it(tmp_path: Path) -> None:
         assert "you: blue pot" not in bot.sees()[-1]
         await bot.says("/search pot before:2020-01-01")
         assert bot.sees()[-1] == "Nothing found."
-        await bot.says(f"/search pot after:{today} role:me")
+        await bot.says(f"/search pot after:{that_day} role:me")
         assert "you: blue pot" in bot.sees()[-1]
         await bot.says("/search pot after:noon")
         assert bot.sees()[-1] == "Nothing found."

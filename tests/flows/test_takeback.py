@@ -85,6 +85,8 @@ async def test_again_and_again_until_nothing_is_left(tmp_path: Path) -> None:
         await bot.says("/undo")
 
         assert bot.sees()[-1] == "There is nothing in this conversation to take back."
+        await bot.says("/retry")
+        assert bot.sees()[-1] == "There is nothing in this conversation to ask again."
         await talk(bot, "three", "3")
         assert said(bot) == ["three", "3"]
 

@@ -75,6 +75,51 @@ def test_somebody_at_a_screen_reads_plain_words_in_their_language(here: Machine)
             assert "**" not in screen.shown and "```" not in screen.shown
 
 
+def test_the_questions_of_a_terminal_follow_the_language_of_its_chat(here: Machine) -> None:
+    """Chosen a line before: a card in Japanese over a question in English looks broken."""
+    here.configure(memory="write_approval: true")
+    with Screen(here) as screen:
+        screen.waits_for("you>")
+        screen.types("/language ja")
+        screen.waits_for("display.language: ja")
+        screen.waits_for("あなた>")
+        screen.types("ベルゲンに住んでいることを覚えて")
+        screen.waits_for("承認 [y]、却下 [n]、編集 [e]、あとで [l]")
+        screen.types("e")
+        screen.waits_for("新しい内容>")
+        screen.types("")
+
+        assert "[y]es" not in screen.shown
+
+
+def test_what_leaves_at_once_names_commands_of_the_shell(here: Machine) -> None:
+    """After `hikae chat -q` the next thing typed is read by a shell, which knows no /memory."""
+    here.configure(memory="write_approval: true")
+    done = here.run("chat", "--no-review", "-q", "remember that I live in Bergen")
+
+    assert "hikae memory approve 1 · hikae memory reject 1" in done.stderr
+    assert "/memory" not in done.stdout + done.stderr
+    assert "/memory approve 2 · /memory reject 2" in piped(here, "remember that I live in Oslo")
+
+
+def test_who_starts_a_terminal_is_not_greeted_with_what_was_forgotten(here: Machine) -> None:
+    """The cards it was on were in a terminal that has gone: there is nothing left to change."""
+    here.configure(memory="write_approval: true")
+    piped(here, "remember that I play the cello")
+    forgotten = here.run("forget", "play the cello", "--yes")
+    greeted = piped(here, "hello")
+
+    assert "✓ Forgotten" in forgotten.stdout
+    assert "forgotten" not in greeted
+
+
+def test_an_export_says_where_it_lies(here: Machine) -> None:
+    """Not everybody knows where the home is."""
+    folder = here.home.exports / "owner"
+
+    assert f"Written to {folder}/hikae-owner-" in piped(here, "hello", "/export")
+
+
 def test_a_hit_is_left_out_of_a_forget_by_its_number(here: Machine) -> None:
     """Hits are numbered: "1" must never be the yes that erases them all, and a plan that changed is asked again."""
     here.configure(memory="")

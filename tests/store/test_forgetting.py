@@ -177,6 +177,16 @@ def test_what_is_still_to_be_said_is_cut(kept: Remembering, forgetting: Forgetti
         assert [chunk.text for chunk in outbox.chunks(rd, row)] == ["It is (forgotten)!"]
 
 
+def test_a_plan_shows_the_line_that_was_typed(kept: Remembering, forgetting: Forgetting) -> None:
+    """The history of the terminal has marks and times around it, which nobody typed."""
+    kept.home.run.mkdir(exist_ok=True)
+    kept.home.terminal_history.write_text(f"\n# 2026\n+hello\n\n# 2026\n+/forget {ENGLISH}\n\n# 2027\n+bye\n")
+
+    items = forgetting.plan(kept.space, Scope((ENGLISH,))).layer("files").items
+
+    assert [item.excerpt for item in items] == [f"{kept.home.terminal_history.name}: /forget {ENGLISH}"]
+
+
 def test_files_that_we_left_are_searched_too(kept: Remembering, forgetting: Forgetting) -> None:
     """What was set aside, exports, our own history."""
     folder = kept.home.space_dir("owner")

@@ -7,7 +7,7 @@ import pytest
 from gateway.chat import Chat, How, Piece
 from gateway.errors import NotFound
 from gateway.records import Done, Message, Role, ToolCall
-from gateway.store import messages, search, sessions
+from gateway.store import messages, search, sessions, unanswered
 from gateway.store.db import Database
 from tests.store import given
 from tests.store.given import CHAT, NINE
@@ -99,21 +99,21 @@ def test_what_waits_is_taken_oldest_first(db: Database) -> None:
         command = given.keep(tx, "/status", role=Role.COMMAND)
         given.keep(tx, "elsewhere", chat=Chat("telegram", "5"), at=given.after(minutes=-5))
 
-        waiting = messages.next_waiting(tx, CHAT, (Role.USER,))
+        waiting = unanswered.oldest(tx, CHAT, (Role.USER,))
         assert waiting is not None and waiting.id == first
-        assert messages.count_waiting(tx, CHAT) == 2
-        assert messages.waiting_chats(tx) == [
+        assert unanswered.count(tx, CHAT) == 2
+        assert unanswered.chats(tx) == [
             (Chat("telegram", "5"), Role.USER),
             (CHAT, Role.USER),
             (CHAT, Role.COMMAND),
         ]
 
         messages.finish(tx, first, Done.ANSWERED, NINE)
-        waiting = messages.next_waiting(tx, CHAT, (Role.USER,))
+        waiting = unanswered.oldest(tx, CHAT, (Role.USER,))
         assert waiting is not None and waiting.id == second
-        waiting = messages.next_waiting(tx, CHAT, (Role.COMMAND, Role.TAP))
+        waiting = unanswered.oldest(tx, CHAT, (Role.COMMAND, Role.TAP))
         assert waiting is not None and waiting.id == command
-        assert messages.next_waiting(tx, CHAT, (Role.TAP,)) is None
+        assert unanswered.oldest(tx, CHAT, (Role.TAP,)) is None
 
 
 def test_a_message_is_finished_once(db: Database, other: Database) -> None:

@@ -2,7 +2,7 @@
 
 from gateway.chat import Chat
 from gateway.records import Done, Role, Session
-from gateway.store import messages, outbox, people, sessions
+from gateway.store import messages, outbox, people, sessions, unanswered
 from gateway.store.db import Database, Transaction
 from tests.store import given
 from tests.store.given import NINE
@@ -97,7 +97,7 @@ def test_what_waits_moves_and_what_is_done_stays(db: Database) -> None:
         move(tx)
 
         assert messages.get(tx, answered).chat == OLD
-        moved = messages.next_waiting(tx, NEW, (Role.USER,))
+        moved = unanswered.oldest(tx, NEW, (Role.USER,))
         assert moved is not None and (moved.id, moved.platform_id) == (waits, "-100200:57")
         assert not messages.is_kept(tx, NEW, "57")
 

@@ -9,6 +9,7 @@ from gateway.chat import Chat
 from gateway.records import Role, Summary
 from gateway.store import (
     cardrows,
+    filewrites,
     incognito,
     messages,
     outbox,
@@ -18,6 +19,7 @@ from gateway.store import (
     summaries,
     titles,
     turns,
+    unanswered,
     undoing,
     usage,
     writes,
@@ -29,10 +31,10 @@ NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 CHAT = Chat("telegram", "123")
 ASKED_OFTEN: dict[str, Callable[[Transaction], object]] = {
     "messages of a platform": lambda tx: messages.of_platform(tx, CHAT, "1"),
-    "the next message": lambda tx: messages.next_waiting(tx, CHAT, (Role.USER,)),
-    "what a person said last": lambda tx: messages.newest_waiting_of(tx, CHAT, "telegram:123"),
-    "how many messages wait": lambda tx: messages.count_waiting(tx, CHAT),
-    "chats that wait": messages.waiting_chats,
+    "the next message": lambda tx: unanswered.oldest(tx, CHAT, (Role.USER,)),
+    "what a person said last": lambda tx: unanswered.newest_of(tx, CHAT, "telegram:123"),
+    "how many messages wait": lambda tx: unanswered.count(tx, CHAT),
+    "chats that wait": unanswered.chats,
     "a transcript": lambda tx: messages.of_session(tx, "a session"),
     "what is shown of it": lambda tx: messages.shown(tx, "a session", Summary(1, 9, 3, 17, "In short."), 12),
     "what stands for its middle": lambda tx: summaries.of(tx, "a session", 3),
@@ -48,12 +50,11 @@ ASKED_OFTEN: dict[str, Callable[[Transaction], object]] = {
     "staged writes of a space": lambda tx: writes.staged(tx, 1),
     "unfinished writes": writes.unfinished,
     "expired writes": lambda tx: writes.expire(tx, NOW),
-    "what a command decided": lambda tx: writes.decided_in(tx, 1),
     "what a command took back": lambda tx: undoing.undone_in(tx, 1),
     "undos to finish": lambda tx: undoing.due(tx, "memory"),
     "how many are staged": lambda tx: writes.count_staged(tx, 1),
     "a page of the ledger": lambda tx: writes.log(tx, 1, 15, 99),
-    "notices of a write": lambda tx: outbox.notices_of(tx, writes.born(tx, given.proposal(tx, message=1))[0]),
+    "notices of a write": lambda tx: cardrows.notices_of(tx, writes.born(tx, given.proposal(tx, message=1))[0]),
     "the question of an answer": lambda tx: outbox.question(tx, CHAT, "77"),
     "writes of a message": lambda tx: writes.of_message(tx, 1),
     "the newest question": lambda tx: turns.newest_question(tx, "a session"),
@@ -67,7 +68,7 @@ ASKED_OFTEN: dict[str, Callable[[Transaction], object]] = {
     "open reviews": lambda tx: reviews.for_space(tx, None),
     "counted reviews": reviews.counts,
     "whether a chat is incognito": lambda tx: incognito.is_in_use(tx, CHAT),
-    "how a plan was drawn last": lambda tx: outbox.newest_change(tx, 1, "forget_plan_update"),
+    "how a plan was drawn last": lambda tx: cardrows.newest_change(tx, 1, "forget_plan_update"),
     "what a chat shows of messages": lambda tx: saidwhere.of_messages(tx, [1, 2]),
     "what was deleted in chats": lambda tx: saidwhere.counts(tx, 1),
 }
@@ -91,8 +92,8 @@ def test_what_is_asked_often_reads_no_whole_table(db: Database, name: str) -> No
     ("ask", "index"),
     [
         (lambda tx: undoing.due(tx, "memory"), "writes_undo_due"),
-        (lambda tx: writes.live_for(tx, 1, "memory"), "writes_by_status (status=? AND space=?)"),
-        (lambda tx: writes.waiting_twin(tx, given.proposal(tx)), "writes_by_status (status=? AND space=?)"),
+        (lambda tx: filewrites.live_for(tx, 1, "memory"), "writes_by_status (status=? AND space=?)"),
+        (lambda tx: filewrites.waiting_twin(tx, given.proposal(tx)), "writes_by_status (status=? AND space=?)"),
     ],
 )
 def test_a_write_reads_only_what_is_open(db: Database, ask: Callable[[Transaction], object], index: str) -> None:

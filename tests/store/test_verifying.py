@@ -19,7 +19,8 @@ from gateway.chat import Chat
 from gateway.home import Home
 from gateway.memory import verifying
 from gateway.memory.passages import Passage
-from gateway.memory.verifying import Rightful
+from gateway.memory.verifying import Rightful, needles, parts
+from gateway.memory.verifying.parts import Part
 from gateway.records import Role
 from gateway.store import messages, spaces
 from gateway.store.db import Database
@@ -168,9 +169,58 @@ def test_words_in_redis_are_found(home: Home, db: Database) -> None:
     assert {hit.path for hit in found.hits} == {"redis:rq:job:1"}
 
 
+def test_a_large_file_is_read_by_two_processes_and_words_across_their_border_are_found_once(
+    home: Home, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million messages are a gigabyte; the second core is not left idle. Each byte is somebody's."""
+    monkeypatch.setattr(parts, "SMALL", 4_000)
+    size, words = 9_000, ENGLISH.encode()
+    for shift in (0, 1, len(words) // 2, len(words)):
+        place = size // 2 - shift
+        left_over = b"x" * (place - 1) + b" " + words + b" "
+        (home.run / "left-over").write_bytes(left_over + b"y" * (size - len(left_over)))
+
+        found = verifying.verify(home, db, [Passage.of(ENGLISH)])
+
+        assert [(hit.path, hit.offset) for hit in found.hits] == [("run/left-over", place)]
+
+
+def test_base64_of_one_word_in_two_cases_is_looked_for_once() -> None:
+    """Each needle costs a third of a second in a gigabyte; what both spellings end in is enough to find either."""
+    looked_for = [one.data for one in needles.needles([ENGLISH]) if one.encoding == "base64"]
+
+    assert len(looked_for) == 6
+    for before in (b"", b"-", b"--"):
+        for words in (ENGLISH, ENGLISH.lower(), ENGLISH.upper()):
+            packed = base64.b64encode(before + words.encode())
+            assert any(needle in packed for needle in looked_for)
+
+
+def test_every_byte_is_somebodys_and_nobody_reads_what_another_reads() -> None:
+    """Not having looked is not having found nothing; small homes are not worth a second process."""
+    files = [("a", 3), ("state.db", 1_000_000_001), ("b", 0), ("backup", 100 << 20)]
+
+    shares = parts.shared_out(files)
+    read = [(one.path, one.first, one.end) for share in shares for one in share]
+
+    assert len(shares) == 2
+    assert sorted(read, key=str) == sorted(
+        [
+            ("a", 0, None),
+            ("b", 0, None),
+            ("state.db", 0, 500_000_000),
+            ("state.db", 500_000_000, None),
+            ("backup", 0, 50 << 20),
+            ("backup", 50 << 20, None),
+        ],
+        key=str,
+    )
+    assert parts.shared_out(files[:1]) == [[Part("a")]]
+
+
 def test_a_file_that_cannot_be_read_is_said(home: Home, db: Database) -> None:
     """Not having looked is not having found nothing."""
-    asked = {"paths": [str(home.run)], "passages": [ENGLISH], "spellings": []}
+    asked = {"parts": [(str(home.run), 0, None)], "passages": [ENGLISH], "spellings": []}
 
     ended = subprocess.run(
         [sys.executable, "-m", "gateway.memory.verifying"],

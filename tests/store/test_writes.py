@@ -6,7 +6,7 @@ import pytest
 
 from gateway.errors import NotFound
 from gateway.records import Action, Evidence, KnownFile, Operation, Origin, Status, Target, Write
-from gateway.store import undoing, writes
+from gateway.store import filewrites, undoing, writes
 from gateway.store.db import Database, Transaction
 from tests.store import given
 from tests.store.given import NINE
@@ -278,9 +278,9 @@ def test_what_is_live_for_an_entry_is_found_by_the_text_it_names(db: Database) -
         gone = writes.born(tx, given.proposal(tx, "three", operations=change))[0]
         writes.reject(tx, gone.id, by="x", at=NINE, through=None)
 
-        assert _ids(writes.live_for(tx, adding.space, Target.USER)) == [replacing.id, adding.id]
-        assert _ids(writes.live_for(tx, adding.space, Target.USER, "Oslo")) == [replacing.id]
-        assert writes.live_for(tx, adding.space, Target.MEMORY) == []
+        assert _ids(filewrites.live_for(tx, adding.space, Target.USER)) == [replacing.id, adding.id]
+        assert _ids(filewrites.live_for(tx, adding.space, Target.USER, "Oslo")) == [replacing.id]
+        assert filewrites.live_for(tx, adding.space, Target.MEMORY) == []
 
 
 def test_the_sources_of_a_file_are_what_was_applied_to_it(db: Database) -> None:
@@ -290,7 +290,7 @@ def test_the_sources_of_a_file_are_what_was_applied_to_it(db: Database) -> None:
         second = writes.born(tx, given.proposal(tx, "two", status=Status.APPLIED))[0]
         writes.born(tx, given.proposal(tx, "three"))
 
-        assert _ids(writes.sources(tx, first.space, Target.USER)) == [second.id, first.id]
+        assert _ids(filewrites.sources(tx, first.space, Target.USER)) == [second.id, first.id]
 
 
 def test_what_is_known_of_a_file_is_what_was_noted_last(db: Database) -> None:

@@ -17,7 +17,7 @@ from gateway.memory.review import Ground
 from gateway.memory.writing import FileWarning, ReviewClaim
 from gateway.policy import Said
 from gateway.records import Action, Operation, Origin, Status, Target, ToolCall, Usage
-from gateway.store import columns, reviews, textfile, writes
+from gateway.store import columns, filewrites, reviews, textfile, writes
 from gateway.store.db import Database
 from tests.store import given
 from tests.store.given import CHAT, NINE, StillClock
@@ -493,4 +493,4 @@ def test_the_rows_of_an_origin_are_found_again(bot: Remembering) -> None:
     """`memory why` and undo stand on it."""
     id = bot.add("a")
     with bot.db.read() as rd:
-        assert [row.id for row in writes.sources(rd, bot.space.id, Target.MEMORY)] == [id]
+        assert [row.id for row in filewrites.sources(rd, bot.space.id, Target.MEMORY)] == [id]

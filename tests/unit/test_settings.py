@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from gateway.errors import ConfigError
 from gateway.home import Home
+from gateway.modelchoice import ModelChoice
 from gateway.sections import leaves
 from gateway.settings import (
     VARIABLES,
     Loaded,
-    ModelChoice,
     Settings,
     child_environment,
     config_digest,
@@ -579,7 +579,7 @@ def test_without_a_name_or_a_key_it_is_offline_and_says_why(
     """The start says what it found and what to set."""
     chosen = loaded(tmp_path, config, environ=environ).settings.chat_model()
 
-    assert (chosen.provider, chosen.why) == ("offline", why)
+    assert (chosen.provider, str(chosen.why)) == ("offline", why)
 
 
 def test_a_missing_key_stops_what_needs_the_model_and_nothing_else(tmp_path: Path) -> None:

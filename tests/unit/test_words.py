@@ -11,6 +11,16 @@ from gateway.catalog import en, ja
 JAPANESE = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
 HALF_WIDTH = re.compile("[\u3040-\u30ff\u4e00-\u9fff][,.:;?!()]|[,.:;?!()][\u3040-\u30ff\u4e00-\u9fff]")
 WITHOUT_WORDS = {
+    "check.home",
+    "check.line",
+    "check.memory",
+    "check.other",
+    "check.python",
+    "check.sqlite",
+    "cli.and",
+    "import.behind",
+    "import.counts",
+    "state.platform",
     "notice.done",
     "skills.commands",
     "journey.line",
@@ -114,6 +124,20 @@ def test_who_types_hikae_is_told_what_to_type_there(key: str, language: str, sai
     assert words.text(key, language, id=17) != said or "hikae" not in said
 
 
+def test_a_sentence_keeps_its_blanks_at_the_prompt() -> None:
+    """What is joined to others begins or ends with one: without it words run into each other."""
+    for language, catalog in (("en", en.SENTENCES), ("ja", ja.SENTENCES)):
+        for key, sentence in catalog.items():
+            if not key.endswith(("_prompt", "_one")):
+                assert _ends(_at_the_prompt(key, language)) == _ends(sentence), key
+
+
+def _ends(sentence: str) -> tuple[str, str]:
+    """The blanks before and behind."""
+    bare = sentence.strip(" ")
+    return sentence[: sentence.index(bare)], sentence[sentence.index(bare) + len(bare) :]
+
+
 def test_values_are_not_read_as_commands() -> None:
     """Somebody's words may name a command, and stay theirs."""
     prompt = words.at_the_prompt("en")
@@ -167,6 +191,13 @@ def test_every_japanese_sentence_is_japanese() -> None:
 def test_japanese_has_its_own_punctuation() -> None:
     """Half-width signs between Japanese words look like a program's."""
     assert {key: sentence for key, sentence in ja.SENTENCES.items() if HALF_WIDTH.search(sentence)} == {}
+
+
+def test_japanese_counts_in_one_way() -> None:
+    """`1件` and `1 件` beside each other look like two programs."""
+    apart = re.compile(r"[}\d] (?:件|か所|個|回|文字|ページ|バイト|日間)")
+
+    assert {key: sentence for key, sentence in ja.SENTENCES.items() if apart.search(sentence)} == {}
 
 
 def test_a_command_in_a_japanese_sentence_can_be_tapped() -> None:

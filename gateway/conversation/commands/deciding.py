@@ -17,7 +17,7 @@ from gateway.conversation.commands.call import Call, Said, Services
 from gateway.decisions import DecisionEnding
 from gateway.errors import AlreadyDecided, NotFound, Refused
 from gateway.memory.writing import Memory
-from gateway.records import Message, Write
+from gateway.records import Message, Status, Write
 from gateway.skills.editing import Skills
 from gateway.store import cardrows, messages, writes
 
@@ -207,7 +207,21 @@ def line(services: Services, result: Result, language: str) -> str:
     by = notices.escape(write.decided_by)
     gist = notices.gist(write, language)
     key = _OF_SKILLS.get(result.key, result.key) if write.kind == "skill" else result.key
+    if result.key == "decision.already":
+        key, at = _DECIDED.get(write.status, key), write.undone_at or write.decided_at or write.created_at
+        when = notices.escape(f"{at.astimezone(services.settings.zone()):%Y-%m-%d %H:%M}")
+        return words.text(key, language, id=result.write, when=when)
     return words.text(key, language, id=result.write, gist=gist, by=by, reason=reason)
+
+
+_DECIDED: Mapping[Status, str] = {
+    Status.APPLIED: "decision.was_approved",
+    Status.APPROVED: "decision.was_approved",
+    Status.REJECTED: "decision.was_rejected",
+    Status.EXPIRED: "decision.was_expired",
+    Status.UNDONE: "decision.was_undone",
+}
+"""What became of it before."""
 
 
 _OF_SKILLS: Mapping[str, str] = {

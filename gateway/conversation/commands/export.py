@@ -52,8 +52,7 @@ def rendered(services: Services, row: Outgoing, language: str) -> Rendered:
         textfile.make_private_folder(services.home.exports)
         textfile.make_private_folder(path.parent)
         textfile.write_private(path, content)
-        where = str(path.relative_to(services.home.path))
-        return Rendered(words.text("export.written", language, path=where), escaped=False)
+        return Rendered(words.text("export.written", language, path=path), escaped=False)
     name = f"{stem}.json"
     if len(content) > LARGEST:
         content, name = gzip.compress(content), f"{stem}.json.gz"

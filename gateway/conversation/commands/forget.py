@@ -10,7 +10,7 @@ from datetime import datetime
 
 from gateway import words
 from gateway.chat import Chat, Person
-from gateway.conversation import forgetcard, forgetchats, notices, receipttext
+from gateway.conversation import forgetcard, forgetchats, notices, receipttext, toolwords
 from gateway.conversation.commands.call import Call, Said, Services, View
 from gateway.conversation.forgetcard import Draft, InChats
 from gateway.conversation.notices import Rendered
@@ -18,7 +18,7 @@ from gateway.errors import Refused
 from gateway.memory.forgetplan import Plan
 from gateway.memory.forgetting import PLAN_CARD, PLANNED_FOR, Scope
 from gateway.records import Forget, NewOutgoing, Outgoing
-from gateway.store import forgets, outbox, people, writes
+from gateway.store import cardrows, forgets, outbox, people, writes
 from gateway.store.transaction import Reader, Transaction
 
 EVERYTHING = ("everything", "すべて")
@@ -104,8 +104,9 @@ def card(services: Services, row: Outgoing, language: str) -> Rendered:
     plan = plan_of(services, known)
     with services.db.read() as rd:
         reach = reach_of(services, rd, plan, known, services.clock.now())
+        readable = toolwords.plan(rd, plan, language)
     draft = Draft(
-        plan=plan,
+        plan=readable,
         asked=asked,
         left_out=frozenset(known.left_out),
         marks=known.marks,
@@ -133,7 +134,7 @@ def reach_of(services: Services, rd: Reader, plan: Plan, known: Forget, now: dat
     notices = [
         row.id
         for write in _hits(plan, known, "ledger")
-        for row in outbox.notices_of(rd, writes.get(rd, write))
+        for row in cardrows.notices_of(rd, writes.get(rd, write))
         if services.settings.notifications(row.chat.platform) == "verbose"
     ]
     return forgetchats.reach(rd, list(dict.fromkeys((*_hits(plan, known, "messages"), *asking))), notices, now)

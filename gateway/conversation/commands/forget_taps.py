@@ -4,19 +4,19 @@ A tap on [Forget] commits the yes (`Forgetting.begin`) and erases nothing itself
 shows the card as it is by now.
 """
 
-from datetime import timedelta
+from dataclasses import replace
 
 from gateway import words
 from gateway.chat import Dialog, Person
 from gateway.conversation import forgetcard, forgetchats
-from gateway.conversation.commands import forget
+from gateway.conversation.commands import forget, ledger, tap_answers
 from gateway.conversation.commands.call import Services
 from gateway.conversation.notices import Rendered
 from gateway.errors import NotFound
 from gateway.memory.forgetplan import Plan
 from gateway.memory.forgetting import PLAN_CARD, PLAN_UPDATE
-from gateway.records import Forget, Message, NewOutgoing, Outgoing
-from gateway.store import forgets, outbox
+from gateway.records import Forget, Message, Outgoing
+from gateway.store import cardrows, forgets, outbox
 from gateway.store.transaction import Reader
 
 CARDS = (PLAN_CARD, PLAN_UPDATE)
@@ -25,7 +25,6 @@ ACTIONS = (
     *("mark", "no_mark", "delete_there", "leave_there"),
 )
 QUESTION = "ask_edit"
-QUESTION_LASTS = timedelta(hours=1)
 
 
 def is_about(action: str, row: Outgoing) -> bool:
@@ -110,7 +109,7 @@ def _choose(services: Services, row: Outgoing, known: Forget, message: Message, 
     """Numbers are left out, or taken back in; letters bring other words for the same into the plan."""
     chosen = forgetcard.choice(text)
     if chosen is None or known.kind == "everything":
-        _say(services, row, message, "forget.choose_usage")
+        tap_answers.answer(services, row, message, "forget.choose_usage")
         return
     shown = _newest_drawing(services, row)
     plan = forget.plan_of(services, known)
@@ -121,7 +120,7 @@ def _choose(services: Services, row: Outgoing, known: Forget, message: Message, 
     hits = [item.ref for _, item in forgetcard.numbered(plan, asked)]
     texts = [near.text for letter, near in forgetcard.lettered(plan) if letter in chosen.letters]
     if any(not 1 <= number <= len(hits) for number in chosen.numbers) or len(texts) < len(chosen.letters):
-        _say(services, row, message, "forget.choose_usage")
+        tap_answers.answer(services, row, message, "forget.choose_usage")
         return
     toggled = {hits[number - 1] for number in chosen.numbers}
     with services.db.write() as tx:
@@ -135,33 +134,19 @@ def _newest_drawing(services: Services, row: Outgoing) -> Outgoing:
     """The card as it was drawn last: numbers count there."""
     with services.db.read() as rd:
         shown = outbox.find(rd, _card_of(row)) or row
-        return outbox.newest_change(rd, shown.id, PLAN_UPDATE) or shown
+        return cardrows.newest_change(rd, shown.id, PLAN_UPDATE) or shown
 
 
 def _ask(services: Services, row: Outgoing, person: Person, message: Message) -> None:
     """Ask which hits, where the platform has no dialog that did."""
     now = services.clock.now()
+    values = {"forget": forget.id_of(row), "card": _card_of(row), **ledger.question(person, now)}
     with services.db.write() as tx:
-        outbox.put(
-            tx,
-            NewOutgoing(
-                dedupe=f"tap-{message.id}",
-                kind=QUESTION,
-                chat=row.chat,
-                space=row.space,
-                created_at=now,
-                values={
-                    "forget": forget.id_of(row),
-                    "card": _card_of(row),
-                    "person": person.key,
-                    "until": (now + QUESTION_LASTS).isoformat(),
-                },
-            ),
-        )
+        outbox.put(tx, replace(tap_answers.outgoing(row, message, QUESTION, now), values=values))
 
 
 def _card_of(row: Outgoing) -> int:
-    return forget.number(row.values.get("card")) or (row.id if row.edits is None else row.edits)
+    return forget.number(row.values.get("card")) or row.drawn_on
 
 
 def _redraw(
@@ -171,32 +156,6 @@ def _redraw(
     values = {name: value for name, value in row.values.items() if name not in ("changed", "is", "sure")} | changes
     if plan is not None:
         values["counts"] = forgetcard.counts(plan, str(row.values.get("asked", "")))
+    change = tap_answers.outgoing(row, message, PLAN_UPDATE, services.clock.now())
     with services.db.write() as tx:
-        outbox.put(
-            tx,
-            NewOutgoing(
-                dedupe=f"tap-{message.id}",
-                kind=PLAN_UPDATE,
-                chat=row.chat,
-                space=row.space,
-                created_at=services.clock.now(),
-                edits=_card_of(row),
-                values={**values, "is": "planned"},
-            ),
-        )
-
-
-def _say(services: Services, row: Outgoing, message: Message, key: str) -> None:
-    with services.db.write() as tx:
-        outbox.put(
-            tx,
-            NewOutgoing(
-                dedupe=f"tap-{message.id}",
-                kind="answer",
-                chat=row.chat,
-                space=row.space,
-                created_at=services.clock.now(),
-                message=message.id,
-                values={"say": key},
-            ),
-        )
+        outbox.put(tx, replace(change, edits=_card_of(row), values={**values, "is": "planned"}))

@@ -18,4 +18,6 @@ def language(services: Services, call: Call) -> Said:
     def choose(tx: Transaction) -> None:
         people.set_language(tx, call.message.chat, chosen)
 
-    return Said("language.chosen", commit=choose)
+    # A terminal is a new chat each time: there the choice does not last.
+    key = "language.chosen_terminal" if call.message.chat.platform == "terminal" else "language.chosen"
+    return Said(key, {"language": chosen}, commit=choose)

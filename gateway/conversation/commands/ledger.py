@@ -210,9 +210,9 @@ def edit(services: Services, call: Call) -> Said:
         if decision.ending is not DecisionEnding.EDITED:  # somebody decided at the same moment
             raise Refused("edit.decided", id=write.id)
         return Said("edited", {"write": write.id})
-    if call.message.chat.platform == "terminal":
-        raise Refused("edit.usage")
     refuse_uneditable(write)
+    if call.message.chat.platform == "terminal":
+        raise Refused("edit.say", id=write.id)
     return Said("edit.question", question(call.person, services.clock.now()), write=write.id, kind="ask_edit")
 
 
@@ -223,6 +223,8 @@ def question(person: Person, now: datetime) -> Mapping[str, object]:
 
 def refuse_uneditable(write: Write) -> Write:
     """The write, where it waits and has one text that can be another. Raises Refused."""
+    if write.status is Status.APPLIED and write.kind == "memory":
+        raise Refused("edit.applied", id=write.id)
     if write.status is not Status.STAGED:
         raise Refused("edit.decided", id=write.id)
     if len(write.operations) != 1 or write.operations[0].action in (Action.REMOVE, Action.DELETE):

@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from gateway import words
-from gateway.conversation import notices
+from gateway.conversation import notices, toolwords
 from gateway.conversation.commands.call import Call, Said, Services, View
 from gateway.errors import NotFound, Refused
-from gateway.records import Found, Message, Outgoing, Role
-from gateway.store import messages, search, search_query, search_rank, sessions
-from gateway.store.search_index import words_of_message
+from gateway.records import Found, Outgoing, Role
+from gateway.store import lists, messages, search, search_query, sessions
 
 SESSIONS = 5
 _FILTER = re.compile(r"(?<!\S)(?P<name>after|before|role):(?P<value>\S+)")
@@ -85,7 +84,7 @@ def found_text(services: Services, row: Outgoing, language: str) -> str:
     elif not row.values.get("ranked"):
         head = words.text("search.found", language, count=f"{row.values['matches']:,}")
         blocks.insert(0, head)
-    return "\n\n".join((*blocks, *_notes(row.values, language)))
+    return "\n\n".join((*blocks, *how_far(row.values, language)))
 
 
 def _session_text(services: Services, space: int, each: Mapping[str, object], language: str) -> str:
@@ -94,32 +93,38 @@ def _session_text(services: Services, space: int, each: Mapping[str, object], la
     places = each["hits"]
     assert isinstance(places, Sequence)
     lines = []
-    title, day = "", ""
+    title, first, day = "", "", ""
     for id, start, end in places:
         with services.db.read() as rd:
             try:
                 message = messages.get(rd, id)
                 title = sessions.get(rd, message.session).title if message.session else ""
+                first = lists.first_words(rd, message.session) if message.session and not title else ""
             except NotFound:
                 continue
         if message.space == space:
             day = max(day, f"{message.at.astimezone(zone):%Y-%m-%d}")
-            lines.append(_hit_line(message, (start, end), zone, language))
+            when = f"{message.at.astimezone(zone):%Y-%m-%d %H:%M}"
+            lines.append(toolwords.hit_line(message, (start, end), when, language))
     if not lines:
         return ""
-    count = words.text("search.in_session", language, count=each["matches"], day=notices.escape(day))
-    head = f"*{notices.escape(title)}* · {count}" if title else count
-    return "\n".join((head, *lines))
+    matches = int(str(each["matches"]))
+    count = words.text("search.in_session", language, count=matches, day=notices.escape(day))
+    if left := matches - len(lines):
+        lines.append(words.text("search.more_in_session", language, count=left))
+    return "\n".join((f"{_heading(title, first, language)} · {count}", *lines))
 
 
-def _hit_line(message: Message, place: tuple[int, int], zone: tzinfo, language: str) -> str:
-    role = Role.TOOL if message.tool_calls else message.role
-    who = words.text(f"search.{role.value}", language)
-    snippet = notices.escape(search_rank.snippet(words_of_message(message), place))
-    return f"• {notices.escape(f'{message.at.astimezone(zone):%Y-%m-%d %H:%M}')} {who}: {snippet}"
+def _heading(title: str, first: str, language: str) -> str:
+    """What the conversation is called, else what was said first in it."""
+    if title:
+        return f"*{notices.escape(title)}*"
+    key = "sessions.first_words" if first else "sessions.nothing_said"
+    return words.text(key, language, text=notices.excerpt(first))
 
 
-def _notes(values: Mapping[str, object], language: str) -> list[str]:
+def how_far(values: Mapping[str, object], language: str) -> list[str]:
+    """Where not everything was looked at; `values` as `kept_form` keeps them."""
     notes = []
     if values.get("ranked"):
         key = "search.ranked_of_more" if values.get("more") else "search.ranked"

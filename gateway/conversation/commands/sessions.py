@@ -91,7 +91,7 @@ def _take_back(services: Services, call: Call, *, again: bool) -> Said:
         member = _member(rd, services, call)
         last = takeback.last_said(rd, call.message.chat, session, call.message.id, member)
         if last is None:
-            raise Refused("takeback.nothing")
+            raise Refused("takeback.nothing_again" if again else "takeback.nothing")
         if again and last.waits:
             raise Refused("takeback.waits_yet")
         if again:
@@ -148,14 +148,15 @@ def _line(services: Services, rd: Reader, number: int, each: SessionSummary, row
         "sessions.here" if here else "sessions.line",
         language,
         number=number,
-        name=_name(rd, each.id, language),
+        name=named(rd, each.id, language),
         when=notices.escape(f"{at:%Y-%m-%d %H:%M}"),
         id=notices.escape(each.id),
         messages=each.messages,
     )
 
 
-def _name(rd: Reader, id: str, language: str) -> str:
+def named(rd: Reader, id: str, language: str) -> str:
+    """Its title, else what was said first in it, as Markdown."""
     title, _ = titles.of(rd, id)
     if title:
         return f"*{notices.excerpt(title)}*"
@@ -170,7 +171,7 @@ def resumed_text(services: Services, row: Outgoing, language: str) -> str:
         session = sessions.find(rd, id)
         if session is None:
             raise NotFound("resume.none")
-        name = _name(rd, id, language)
+        name = named(rd, id, language)
     frozen = session.frozen_at.astimezone(services.settings.zone())
     when = notices.escape(f"{frozen:%Y-%m-%d %H:%M}")
     return words.text("resume.done", language, name=name, id=notices.escape(id), when=when)

@@ -12,8 +12,9 @@ from gateway.chat import Person
 from gateway.cli import main
 from gateway.home import Home
 from gateway.memory import asking
+from gateway.modelchoice import KEY_VARIABLES
 from gateway.sections import leaves
-from gateway.settings import KEY_VARIABLES, VARIABLES, Settings
+from gateway.settings import VARIABLES, Settings
 from gateway.store import people
 
 TOKEN = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway import policy
-from gateway.memory import beside, entries, proposals, tool
+from gateway.memory import beside, entries, proposals, tool_results
 from gateway.memory.proposals import Ending, Proposal
 from gateway.policy import Said
 from gateway.records import Origin, Space, Target
@@ -60,7 +60,7 @@ def test_the_tool_names_the_neighbour_and_keeps_its_contract() -> None:
     judgement = judged("Lives in Bergen\n", "Lives in Oslo")
     proposal = Proposal(SPACE, Target.MEMORY, (add("Lives in Oslo"),), Origin.FOREGROUND, "one")
     outcome = proposals.outcome(proposal, judgement, entries.parse(b"Lives in Bergen\n"), 2200)
-    told = json.loads(tool.result(outcome))
+    told = json.loads(tool_results.result(outcome))
     assert outcome.ending is Ending.APPLIED
     assert set(told) == {"success", "origin", "target", "usage", "entry_count", "message"}
     assert "may contradict this entry of `memory`: 'Lives in Bergen'" in told["message"]
@@ -74,7 +74,7 @@ def test_an_entry_that_a_model_may_not_see_is_not_named() -> None:
     outcome = proposals.outcome(proposal, judgement, entries.parse(bad.encode()), 2200)
     assert judgement.beside is not None
     assert outcome.beside is None
-    assert "evil" not in tool.result(outcome)
+    assert "evil" not in tool_results.result(outcome)
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])

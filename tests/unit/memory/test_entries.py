@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.memory import entries
+from gateway.memory import entries, entrytext
 from gateway.memory.entries import AlreadyThere, Applied, Invalid, Matches, NoMatch, TooBig
 from gateway.records import Action, Operation
 
@@ -90,10 +90,10 @@ def test_a_removed_entry_takes_only_itself(data: bytes, draw: st.DataObject) -> 
     assert isinstance(change, Applied)
     again = entries.parse(entries.render(change.doc))
     assert again.texts == doc.texts[:place] + doc.texts[place + 1 :]
-    raw = [part for part in doc.parts[::2] if part.strip(entries._BLANKS)]
-    left = [part for part in again.parts[::2] if part.strip(entries._BLANKS)]
+    raw = [part for part in doc.parts[::2] if part.strip(entrytext.BLANKS)]
+    left = [part for part in again.parts[::2] if part.strip(entrytext.BLANKS)]
     del raw[place]
-    assert [part.strip(entries._BLANKS) for part in left] == [part.strip(entries._BLANKS) for part in raw]
+    assert [part.strip(entrytext.BLANKS) for part in left] == [part.strip(entrytext.BLANKS) for part in raw]
 
 
 @given(files, contents, st.data())
@@ -106,7 +106,7 @@ def test_a_replaced_entry_changes_only_itself(data: bytes, content: str, draw: s
     change = entries.apply((swap(old, content),), doc, None)
     if not isinstance(change, Applied) or entries.clean(content) in doc.texts:
         return
-    place = next(n for n, part in enumerate(doc.parts) if n % 2 == 0 and entries._shown(part) == old)
+    place = next(n for n, part in enumerate(doc.parts) if n % 2 == 0 and entrytext.shown(part) == old)
     was = "".join(doc.parts[:place]), "".join(doc.parts[place + 1 :])
     now = "".join(change.doc.parts[:place]), "".join(change.doc.parts[place + 1 :])
     assert now[0] == was[0]

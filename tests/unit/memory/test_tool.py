@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.memory import entries, proposals, tool
+from gateway.memory import entries, proposals, tool, tool_results
 from gateway.memory.proposals import Ending, Outcome, Proposal
-from gateway.memory.tool import BadCall, Breaker, Call
+from gateway.memory.tool import BadCall, Call
+from gateway.memory.tool_results import Breaker
 from gateway.policy import Said
 from gateway.records import Action, Operation, Origin, Space, Target
 
@@ -36,7 +37,7 @@ def outcome_on(file: str, *operations: Operation, limit: int, batch: bool = Fals
 
 
 def answered(file: str, *operations: Operation, limit: int, batch: bool = False) -> dict[str, object]:
-    told = json.loads(tool.result(outcome_on(file, *operations, limit=limit, batch=batch)))
+    told = json.loads(tool_results.result(outcome_on(file, *operations, limit=limit, batch=batch)))
     assert isinstance(told, dict)
     return told
 
@@ -182,7 +183,7 @@ def test_a_success_says_usage_and_count_and_no_entries() -> None:
     """The model knows what it wrote; entries would only cost tokens."""
     outcome = outcome_on("a\n", add("b"), limit=2200)
     written = Outcome(**{name: getattr(outcome, name) for name in outcome.__slots__} | {"write": 17})
-    assert json.loads(tool.result(written)) == {
+    assert json.loads(tool_results.result(written)) == {
         "success": True,
         "id": 17,
         "origin": "foreground",
@@ -204,7 +205,7 @@ def test_a_nearly_full_store_is_said_early() -> None:
 def test_a_staged_write_gives_its_number() -> None:
     """The model can tell the person what waits."""
     outcome = Outcome(Ending.STAGED, Target.USER, Origin.FOREGROUND, Action.ADD, 5, 2200, 1, (), write=17)
-    assert json.loads(tool.result(outcome)) == {
+    assert json.loads(tool_results.result(outcome)) == {
         "success": True,
         "staged": True,
         "pending_id": 17,
