@@ -33,6 +33,8 @@ CALM_SECONDS = 0.02
 WAY_SECONDS = 0.05
 """At most so long is given way at a time."""
 _GLANCE_SECONDS = 0.001
+_INSTRUCTIONS = 50
+"""Of SQLite's machine, between two looks whether to yield: a small part of a millisecond."""
 _IDLE_READERS = 16
 
 
@@ -44,6 +46,10 @@ class _Group:
         self.members = 0
         self.done = threading.Event()
         self.error: Exception | None = None
+
+
+class GaveWay(StoreBusy):
+    """A transaction that yields was undone, for somebody else waits to write."""
 
 
 class Database:
@@ -86,7 +92,7 @@ class Database:
                 raise
 
     @contextlib.contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[Transaction]:
+    def write(self, *, durable: bool = True, yields: bool = False) -> Iterator[Transaction]:
         """A write transaction: committed when the block has ended, undone by any exception in it.
 
         Transactions of threads that wait for each other share one commit, and with it one fsync: each is
@@ -94,7 +100,8 @@ class Database:
         not free in time or the disk is full: nothing was changed then.
 
         One that is not `durable` is committed alone and not waited for: a power cut may undo it (never a kill),
-        until the next commit that is durable, or a checkpoint. For work that is done again then.
+        until the next commit that is durable, or a checkpoint. For work that is done again then. Such a one may
+        also yield: it is undone as soon as somebody else waits to write, and raises GaveWay.
         """
         with opening.translated():
             with self._turn():
@@ -102,18 +109,19 @@ class Database:
                     self._end_group()
                 group = self._group or self._open_group(durable=durable)
                 try:
-                    yield from self._member(group)
+                    yield from self._member(group, yields=yields)
                 finally:
                     alone = group.error or not self._waiting or not durable
                     if alone or group.members >= MOST_IN_A_COMMIT:
                         self._end_group()
             self._until_committed(group)
 
-    def _member(self, group: "_Group") -> Iterator[Transaction]:
+    def _member(self, group: "_Group", *, yields: bool) -> Iterator[Transaction]:
         group.members += 1
         self._writer.execute("SAVEPOINT one")
         try:
-            yield Transaction(self._writer)
+            with self._yielding() if yields else contextlib.nullcontext():
+                yield Transaction(self._writer)
             self._writer.execute("RELEASE one")
         except BaseException:
             if self._writer.in_transaction:
@@ -122,6 +130,19 @@ class Database:
             else:  # SQLite gave up the whole transaction, as on a full disk
                 group.error = StoreBusy("state.db could not be written.")
             raise
+
+    @contextlib.contextmanager
+    def _yielding(self) -> Iterator[None]:
+        """SQLite asks while it works whether it is to go on; where not, it undoes the whole transaction."""
+        self._writer.set_progress_handler(self.is_waited_for, _INSTRUCTIONS)
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+                raise
+            raise GaveWay("somebody else waits to write state.db. Nothing was changed.") from error
+        finally:
+            self._writer.set_progress_handler(None, 0)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Reader]:
@@ -155,7 +176,10 @@ class Database:
         return True
 
     def shorten(self) -> None:
-        """Move what can be moved of the WAL into the database, so that it does not grow. It is not emptied."""
+        """Move what can be moved of the WAL into the database, so that it does not grow. It is not emptied.
+
+        Under the lock, though SQLite would not ask for it: a checkpoint that races a commit can damage the database.
+        """
         with self._alone(), opening.translated():
             self._refuse_closed()
             self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)")

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from gateway import failpoints
 from gateway.store import search_index
-from gateway.store.db import Database
+from gateway.store.db import Database, GaveWay
 from gateway.store.encoding import time_text
 from gateway.store.transaction import Transaction
 
@@ -23,25 +23,27 @@ SLICES_AT_ONCE = 250
 QUIET = timedelta(minutes=30)
 """A session in which nothing was said for so long is looked at again."""
 SESSIONS_AT_ONCE = 100
-_PAGES = 25
+_PAGES = 10
 """So many pages of the index are rewritten at a step."""
 _MOST_SLICES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How long whoever writes meanwhile may have to wait for the merge."""
+    """How much of the merge is done at a time."""
 
     slice_seconds: float
     """After so long steps are committed; sooner where somebody waits."""
     steps_in_wal: int
-    """After so many the WAL is moved into the database. A step puts a third of a megabyte into it."""
+    """After so many the WAL is moved into the database. A step puts an eighth of a megabyte into it."""
+    rests: float = 0
+    """After each slice, so many times as long nothing is done."""
 
 
 BRISK = Pace(0.035, 64)
-CAREFUL = Pace(0.008, 8)
-"""While people talk with the bot; half of the time is theirs. (A very common word takes 50 ms at a step.)"""
-ALONE = Pace(0.5, 64)
+CAREFUL = Pace(0.006, 20, rests=2)
+"""While people talk with the bot. (A very common word takes 50 ms at a step, whatever is asked for.)"""
+ALONE = Pace(0.5, 160)
 """Where nobody else has the database."""
 CAREFUL_SECONDS = 5.0
 """So long after somebody waited the merge is careful."""
@@ -104,32 +106,38 @@ def merge(db: Database, pace: Pace = BRISK) -> None:
     careful_until = 0.0
     for table in ("message_words", "session_words"):
         steps, in_wal = 0, 0
+        yields = True
         for _ in range(_MOST_SLICES):
             began = time.monotonic()
             now = CAREFUL if began < careful_until else pace
-            some, done, waited = _merge_slice(db, table, now, first=not steps)
-            steps, in_wal = steps + some, in_wal + some
+            some, done, waited = _merge_slice(db, table, now, first=not steps, yields=yields)
+            steps, in_wal, yields = steps + some, in_wal + some, some > 0
             failpoints.reach("search.merged")
             if done:
                 break
+            time.sleep((time.monotonic() - began) * now.rests)
+            if db.give_way() or waited:
+                careful_until = time.monotonic() + CAREFUL_SECONDS
             if in_wal >= now.steps_in_wal:
                 db.shorten()
                 in_wal = 0
-            if now is CAREFUL:
-                time.sleep(time.monotonic() - began)
-            if db.give_way() or waited:
-                careful_until = time.monotonic() + CAREFUL_SECONDS
 
 
-def _merge_slice(db: Database, table: str, pace: Pace, *, first: bool) -> tuple[int, bool, bool]:
-    """A transaction of some steps. How many, whether nothing is left to be done, whether somebody waits."""
+def _merge_slice(db: Database, table: str, pace: Pace, *, first: bool, yields: bool) -> tuple[int, bool, bool]:
+    """A transaction of some steps. How many, whether nothing is left to be done, whether somebody waits.
+
+    None, where it had to yield: what takes long cannot be made shorter, so the next does not yield.
+    """
     steps, done, waited = 0, False, False
-    with db.write(durable=False) as tx:
-        until = time.monotonic() + pace.slice_seconds
-        while not (done or waited) and (not steps or time.monotonic() < until):
-            done = _merge_step(tx, table, first=first and not steps)
-            steps += 1
-            waited = db.is_waited_for()
+    try:
+        with db.write(durable=False, yields=yields) as tx:
+            until = time.monotonic() + pace.slice_seconds
+            while not (done or waited) and (not steps or time.monotonic() < until):
+                done = _merge_step(tx, table, first=first and not steps)
+                steps += 1
+                waited = db.is_waited_for()
+    except GaveWay:
+        return 0, False, True
     return steps, done, waited
 
 

@@ -15,7 +15,7 @@ import pytest
 from gateway.errors import Broken, StoreBusy
 from gateway.home import Home
 from gateway.store import locks, messages, people
-from gateway.store.db import Database, Unusable
+from gateway.store.db import Database, GaveWay, Unusable
 from tests.processes import until
 from tests.store import given
 from tests.store.given import StillClock
@@ -188,6 +188,31 @@ def test_who_waits_to_write_is_seen_and_let_in(db: Database, other: Database) ->
         assert (done.is_set(), db.is_waited_for()) == (True, False)
 
 
+def test_what_yields_is_undone_as_soon_as_somebody_waits(db: Database, other: Database) -> None:
+    """Merging a very common word cannot be made shorter, but it can be begun again."""
+    count_on = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000000) SELECT max(i) FROM n"
+    )
+
+    def keep() -> int:
+        with other.write() as tx:
+            return given.keep(tx, "we met in Bergen")
+
+    with ThreadPoolExecutor(1) as pool:
+        with pytest.raises(GaveWay), db.write(durable=False, yields=True) as tx:
+            given.space(tx)
+            tx.execute("UPDATE spaces SET last_sequence = 700")
+            waiting = pool.submit(keep)
+            until(db.is_waited_for)
+            tx.rows(count_on)
+        kept = waiting.result(timeout=10)
+
+    with db.read() as rd:
+        assert rd.rows("SELECT last_sequence FROM spaces")[0][0] == kept & 0xFFFFFFFF < 700
+    with db.write() as tx:
+        assert tx.rows(count_on)[0][0] == 3_000_000
+
+
 def test_a_shortened_wal_is_used_again_from_its_beginning(home: Home, db: Database) -> None:
     """While an index is swept it would grow to twice the index."""
     wal = home.path / "state.db-wal"
@@ -201,6 +226,17 @@ def test_a_shortened_wal_is_used_again_from_its_beginning(home: Home, db: Databa
         sizes.append(wal.stat().st_size)
 
     assert sizes[-1] < 2 * sizes[0]
+
+
+def test_shortening_waits_for_the_lock(db: Database, other: Database) -> None:
+    """A checkpoint that races a commit can damage the database."""
+    with ThreadPoolExecutor(1) as pool:
+        with other.write() as tx:
+            given.space(tx)
+            shortening = pool.submit(db.shorten)
+            with pytest.raises(TimeoutError):
+                shortening.result(timeout=0.1)
+        shortening.result(timeout=10)
 
 
 def test_on_a_full_disk_everybody_is_told_what_became_of_their_own_write(db: Database) -> None:
