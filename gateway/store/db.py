@@ -178,7 +178,7 @@ class Database:
     def shorten(self) -> None:
         """Move what can be moved of the WAL into the database, so that it does not grow. It is not emptied.
 
-        Under the lock, though SQLite would not ask for it: a checkpoint that races a commit can damage the database.
+        Under the lock, though SQLite does not ask for it: a checkpoint that races a commit can damage the file.
         """
         with self._alone(), opening.translated():
             self._refuse_closed()
