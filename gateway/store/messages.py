@@ -135,7 +135,8 @@ def has_earlier_of_album(rd: Reader, message: Message) -> bool:
     row = rd.row(
         """
         SELECT 1 FROM messages
-         WHERE person = :person AND role = 'user' AND at >= :since AND id < :id AND album = :album
+         WHERE person = :person AND role = 'user' AND unixepoch(at) >= unixepoch(:since) AND at >= :since
+           AND id < :id AND album = :album
            AND platform = :platform AND chat = :chat AND thread = :thread
          LIMIT 1
         """,
@@ -259,7 +260,8 @@ def user_turns_since(rd: Reader, person_keys: Sequence[str], since: datetime) ->
     row = rd.row(
         """
         SELECT count(*) AS turns FROM messages
-         WHERE role = 'user' AND person IN (SELECT value FROM json_each(:keys)) AND at >= :since
+         WHERE role = 'user' AND person IN (SELECT value FROM json_each(:keys))
+           AND unixepoch(at) >= unixepoch(:since) AND at >= :since
         """,
         {"keys": strings_text(person_keys), "since": time_text(since)},
     )
