@@ -772,6 +772,7 @@ SENTENCES: Mapping[str, str] = {
     "pair.no_platform": "There is no bot to send it to yet: no chat platform has a token. Set TELEGRAM_BOT_TOKEN or DISCORD_BOT_TOKEN (environment or {file}) and start `hikae up`.",
     "refresh.done": "✓ Open conversations that now see the memory as it is: {count}",
     "reset.joint": " and ",
+    "reset.said": "{why} {hint}",
     "reset.question": "Delete {files}?",
     "reset.left": "Nothing was deleted.",
     "reset.deleted": "✓ Deleted {file}",

@@ -538,6 +538,7 @@ SENTENCES: Mapping[str, str] = {
     "pair.no_platform": "送り先のボットがまだありません。チャットの接続先のトークンが未設定です。TELEGRAM_BOT_TOKEN か DISCORD_BOT_TOKEN を（環境変数か {file} で）設定し、`hikae up` で起動してください。",
     "refresh.done": "✓ いまのメモリの内容を反映した会話：{count}件",
     "reset.joint": " と ",
+    "reset.said": "{why}{hint}",
     "reset.question": "{files} を削除しますか？",
     "reset.left": "何も削除していません。",
     "reset.deleted": "✓ {file} を削除しました",

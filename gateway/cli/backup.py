@@ -4,11 +4,12 @@ import click
 
 from gateway import settings, words
 from gateway.cli import Group, Options, confirmed, emit, json_option
-from gateway.cli.opened import clock_time, columns, iso, opened
+from gateway.cli.opened import clock_time, columns, opened
 from gateway.clock import SystemClock
 from gateway.errors import NotFound
 from gateway.memory import backup as copies
 from gateway.memory.backup import Backup
+from gateway.records.asdata import iso
 
 backup = Group("backup", help="Copies of everything that is kept.")
 

@@ -7,6 +7,7 @@ import click
 
 from gateway import app, fields, sections, settings, words
 from gateway.cli import Group, Options, emit, json_option
+from gateway.cli.cells import cells, pad
 from gateway.home import Home
 from gateway.modelchoice import ModelChoice
 from gateway.records import Choice
@@ -94,11 +95,11 @@ def _chosen(home: Home) -> list[tuple[str, Choice]]:
 
 
 def _table(rows: list[dict[str, object]], language: str) -> Iterator[str]:
-    cells = [(str(row["key"]), _cell(row["value"]), _source(row, language)) for row in rows]
-    key_width = max(len(key) for key, _, _ in cells)
-    value_width = min(40, max(len(value) for _, value, _ in cells))
-    for key, value, source in cells:
-        yield f"{key:{key_width}}  {value:{value_width}}  {source}"
+    shown = [(str(row["key"]), _cell(row["value"]), _source(row, language)) for row in rows]
+    key_width = max(cells(key) for key, _, _ in shown)
+    value_width = min(40, max(cells(value) for _, value, _ in shown))
+    for key, value, source in shown:
+        yield f"{pad(key, key_width)}  {pad(value, value_width)}  {source}"
 
 
 def _source(row: dict[str, object], language: str) -> str:

@@ -16,8 +16,8 @@ from gateway.chat import TERMINAL_OWNER
 from gateway.cli import Group, Options, confirmed, emit, json_option, timeline
 from gateway.cli.opened import (
     clock_time,
+    columns,
     from_markdown,
-    iso,
     one_line,
     one_space,
     opened,
@@ -32,6 +32,7 @@ from gateway.errors import Refused
 from gateway.memory.journey import Journey
 from gateway.memory.journeys import Deed, Order, Thing
 from gateway.records import Space
+from gateway.records.asdata import iso
 from gateway.skills import changes
 from gateway.store import doorbell, writes
 
@@ -198,7 +199,6 @@ def _say(options: Options, core: Core, thing: Thing, deed: Deed, key: str) -> No
 
 
 def _rows(found: Journey, core: Core, language: str) -> Iterator[str]:
-    """Under each other, in cells; an id is never cut: it is there to be copied."""
     zone = core.loaded.settings.zone()
     rows = [
         (
@@ -209,11 +209,7 @@ def _rows(found: Journey, core: Core, language: str) -> Iterator[str]:
         )
         for node in found.nodes
     ]
-    sizes = [max(map(timeline.cells, column)) for column in zip(*rows, strict=True)][:-1]
-    width = shutil.get_terminal_size((80, 24)).columns
-    for row in rows:
-        fixed = "".join(f"{timeline.pad(cell, size)}  " for cell, size in zip(row, sizes, strict=False))
-        yield fixed + timeline.clip(row[-1], max(width - timeline.cells(fixed), timeline.LEAST_WIDTH))
+    yield from columns(rows)
 
 
 def _as_data(found: Journey) -> dict[str, object]:

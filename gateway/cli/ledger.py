@@ -5,7 +5,7 @@ import click
 from gateway import words
 from gateway.chat import TERMINAL_OWNER, Chat
 from gateway.cli import Options, emit, json_option
-from gateway.cli.opened import any_space, from_markdown, iso, one_space, opened, services_for, space_named
+from gateway.cli.opened import any_space, from_markdown, one_space, opened, services_for, space_named
 from gateway.cli.waiting import write_as_data
 from gateway.conversation import ledgertext
 from gateway.conversation.commands import deciding, ledger
@@ -14,6 +14,7 @@ from gateway.decisions import DecisionEnding
 from gateway.errors import AlreadyDecided, Ambiguous
 from gateway.memory import entries, tracing
 from gateway.records import Target, Write
+from gateway.records.asdata import iso
 from gateway.store import doorbell, writes
 from gateway.store.transaction import Reader
 

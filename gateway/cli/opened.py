@@ -4,7 +4,7 @@ import contextlib
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +12,7 @@ import click
 from gateway import logs, words
 from gateway.chat import Chat
 from gateway.cli import Options
-from gateway.conversation import lines
+from gateway.conversation import phrases
 from gateway.core import Core, open_core, services_of
 from gateway.errors import NotFound
 from gateway.records import Space
@@ -69,7 +69,7 @@ def shown(text: str) -> str:
 
 def from_markdown(text: str) -> str:
     """A text written for a chat, as a terminal shows it."""
-    return shown(lines.unescape(text))
+    return shown(phrases.unescape(text))
 
 
 def one_line(text: str, most: int) -> str:
@@ -95,11 +95,6 @@ def clock_time(at: datetime, zone: tzinfo) -> str:
 
 
 # -- in JSON -----------------------------------------------------------------------------------------------
-
-
-def iso(at: datetime | None) -> str | None:
-    """ISO 8601 in UTC; absent is null."""
-    return None if at is None else at.astimezone(UTC).isoformat()
 
 
 def chat_id(chat: Chat) -> str:

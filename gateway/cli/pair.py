@@ -6,10 +6,11 @@ import click
 
 from gateway import health, words
 from gateway.cli import Group, Options, emit, json_option
-from gateway.cli.opened import clock_time, columns, iso, opened
+from gateway.cli.opened import clock_time, columns, opened
 from gateway.conversation import pairing
 from gateway.conversation.access import Access, OwnerCode
 from gateway.home import Home
+from gateway.records.asdata import iso
 from gateway.settings import Settings
 from gateway.store import doorbell
 

@@ -4,10 +4,11 @@ import click
 
 from gateway import words
 from gateway.cli import Group, Options, emit, json_option
-from gateway.cli.opened import any_space, from_markdown, iso, opened, services_for, space_named
+from gateway.cli.opened import any_space, from_markdown, opened, services_for, space_named
 from gateway.conversation import receipttext
 from gateway.conversation.commands import receipts as chat
 from gateway.records import Forget
+from gateway.records.asdata import iso
 from gateway.store import forgets, people, saidwhere
 from gateway.store.transaction import Reader
 

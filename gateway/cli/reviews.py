@@ -11,10 +11,11 @@ import click
 
 from gateway import words
 from gateway.cli import Group, Options, emit, json_option
-from gateway.cli.opened import clock_time, columns, iso, opened, shown, space_named
+from gateway.cli.opened import clock_time, columns, opened, shown, space_named
 from gateway.core import Core
 from gateway.errors import Refused
 from gateway.records import Review
+from gateway.records.asdata import iso
 from gateway.store import holding, people
 from gateway.store import reviews as kept
 

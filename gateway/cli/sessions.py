@@ -10,10 +10,11 @@ import click
 
 from gateway import words
 from gateway.cli import Group, Options, clearing, emit, json_option, transcripts
-from gateway.cli.opened import OWNER, clock_time, columns, iso, one_line, opened, shown, space_named
+from gateway.cli.opened import OWNER, clock_time, columns, one_line, opened, shown, space_named
 from gateway.conversation import titling, toolwords
 from gateway.conversation.commands.search import how_far, kept_form
 from gateway.records import Found, Hit, Message, Role, Session, SessionSummary
+from gateway.records.asdata import iso
 from gateway.store import lists, messages, people, search, search_query
 from gateway.store import sessions as kept
 from gateway.store.transaction import Reader

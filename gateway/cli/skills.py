@@ -22,7 +22,7 @@ from gateway.cli.opened import (
     space_named,
 )
 from gateway.cli.waiting import write_as_data
-from gateway.conversation import notices, skilltext
+from gateway.conversation import phrases, skilltext
 from gateway.conversation.commands import deciding
 from gateway.conversation.commands import skills as commands
 from gateway.core import Core
@@ -105,11 +105,11 @@ def diff(options: Options, id: str, space_name: str | None) -> None:
     if options.json:
         emit({**_write_as_data(write), "diff": wording.diff(write)})
         return
-    click.echo(f"{write.id} {from_markdown(notices.gist(write, options.language))}")
+    click.echo(f"{write.id} {from_markdown(phrases.gist(write, options.language))}")
     for flag in write.flags:
-        click.echo(f"! {notices.flag(flag, options.language)}")
+        click.echo(f"! {phrases.flag(flag, options.language)}")
     if write.reason and words.has(write.reason):
-        click.echo(f"! {notices.reason(write, options.language)}")
+        click.echo(f"! {phrases.reason(write, options.language)}")
     click.echo(shown(wording.diff(write)))
 
 

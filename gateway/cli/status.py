@@ -10,13 +10,14 @@ import click
 from gateway import broker, health, settings, words
 from gateway.cli import Options, emit, json_option
 from gateway.cli.cells import cells, pad
-from gateway.cli.opened import clock_time, iso
+from gateway.cli.opened import clock_time
 from gateway.cli.sentence import Sentence, sentence
 from gateway.clock import SystemClock
 from gateway.home import Home
 from gateway.memory import dailytokens
 from gateway.memory.dailytokens import Today
 from gateway.ports import PlatformHealth
+from gateway.records.asdata import iso
 from gateway.store import holding, people, reviews, textfile, writes
 from gateway.store.looking import look
 

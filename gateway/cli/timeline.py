@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from itertools import groupby
 
-from gateway.cli.cells import cells as cells
-from gateway.cli.cells import clip as clip
-from gateway.cli.cells import pad as pad
+from gateway.cli.cells import cells, clip, pad
 from gateway.cli.opened import shown
 from gateway.conversation import journeytext
 from gateway.memory.journey import MEMORY, Journey, Node

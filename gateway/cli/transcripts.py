@@ -6,8 +6,9 @@ from datetime import tzinfo
 
 from gateway import words
 from gateway.chat import Chat
-from gateway.cli.opened import chat_id, clock_time, iso, one_line, shown
+from gateway.cli.opened import chat_id, clock_time, one_line, shown
 from gateway.records import Message, Role, Session, SessionSummary, asdata
+from gateway.records.asdata import iso
 
 FORMATS = ("jsonl", "markdown")
 _LONGEST_NAME = 200

@@ -11,10 +11,11 @@ import click
 
 from gateway import words
 from gateway.cli import Group, Options, emit, json_option
-from gateway.cli.opened import any_space, from_markdown, iso, opened, shown, space_named
-from gateway.conversation import lines
+from gateway.cli.opened import any_space, from_markdown, opened, shown, space_named
+from gateway.conversation import phrases
 from gateway.memory import entries
 from gateway.records import Action, Write
+from gateway.records.asdata import iso
 from gateway.store import writes
 
 
@@ -63,7 +64,7 @@ def _pending_lines(staged: Sequence[Write], language: str) -> Iterator[str]:
     several = len({write.space for write in staged}) > 1
     yield words.text("pending.count", language, count=len(staged))
     for write in staged:
-        yield from_markdown(lines.pending_line(write, with_space=several, language=language))
+        yield from_markdown(phrases.pending_line(write, with_space=several, language=language))
         yield from (f"     {line}" for line in _details(write, language))
     yield "hikae memory approve ID…|all · hikae memory reject ID…|all"
 
@@ -74,16 +75,16 @@ def _details(write: Write, language: str) -> Iterator[str]:
             yield from _marked("➖", operation.old_text)
             yield from _marked("➕", operation.content)
     for flag in write.flags:
-        yield f"! {lines.flag(flag, language)}"
+        yield f"! {phrases.flag(flag, language)}"
     if write.reason:
-        yield f"! {lines.reason(write, language)}"
+        yield f"! {phrases.reason(write, language)}"
 
 
 def _is_whole_in_a_line(write: Write) -> bool:
     if write.action is not Action.ADD:
         return False  # what goes is shown whole: a write may name an entry by a part of it
     text = write.operations[0].content
-    return len(text) <= lines.EXCERPT_CHARS and "\n" not in text
+    return len(text) <= phrases.EXCERPT_CHARS and "\n" not in text
 
 
 def _marked(mark: str, text: str) -> Iterator[str]:

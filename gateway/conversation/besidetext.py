@@ -6,7 +6,7 @@ Looked for when it is said: an entry that was replaced in the same turn is not m
 from collections.abc import Iterable
 
 from gateway import words
-from gateway.conversation.notices import excerpt
+from gateway.conversation.phrases import excerpt
 from gateway.errors import Refused
 from gateway.memory import beside
 from gateway.memory.conflicts import Conflict

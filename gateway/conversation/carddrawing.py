@@ -1,6 +1,6 @@
 """Cards of writes, as they are to be shown now: fetches the records. `cardtext` and `skillcard` say the words."""
 
-from gateway.conversation import audience, cardtext, deciders, notices, skillcard
+from gateway.conversation import audience, cardtext, deciders, notices, phrases, skillcard
 from gateway.conversation.cardtext import Decider
 from gateway.conversation.commands import forget_taps, journey
 from gateway.conversation.commands.call import Services
@@ -38,7 +38,7 @@ def _around(services: Services, write: Write, row: Outgoing) -> cardtext.Around:
 
 
 def _budget(services: Services, write: Write, doc: entries.Document) -> cardtext.Budget:
-    limit, operations = services.settings.budget(write.target), notices.whole_operations(write)
+    limit, operations = services.settings.budget(write.target), phrases.whole_operations(write)
     change = entries.apply(operations, doc, limit, batch=len(operations) > 1)
     if not isinstance(change, entries.Applied):
         return cardtext.Budget(entries.chars(doc), None, limit)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 from gateway import words
 from gateway.chat import Button
-from gateway.conversation import notices, worddiff
-from gateway.conversation.notices import Rendered, button, escape, excerpt, gist, unescape
+from gateway.conversation import notices, phrases, worddiff
+from gateway.conversation.notices import Rendered, button
+from gateway.conversation.phrases import escape, excerpt, gist, unescape
 from gateway.memory import beside, snapshot
 from gateway.memory.conflicts import Conflict
 from gateway.records import FORGOTTEN, HELD, Action, Operation, Origin, Outgoing, Status, Write
@@ -88,7 +89,7 @@ def card(write: Write, row: Outgoing, around: Around, language: str) -> Rendered
     def whole(changes: Sequence[str]) -> str:
         return "\n".join((*head, *changes, *tail))
 
-    changes = _fitting(notices.whole_operations(write), whole, _ROOMS.get(row.chat.platform, _TELEGRAM), language)
+    changes = _fitting(phrases.whole_operations(write), whole, _ROOMS.get(row.chat.platform, _TELEGRAM), language)
     actions = ("approve", "reject") if typed or not _is_editable(write) else ("approve", "reject", "edit")
     rows = [tuple(decision_button(action, write, row, language) for action in actions)]
     if around.several and not typed:
@@ -114,7 +115,7 @@ def decided(write: Write, row: Outgoing, decider: Decider, language: str) -> Ren
         case Status.EXPIRED:
             text = words.text("card.expired", language, id=write.id, when=decider.when)
         case _:
-            text = words.text("card.failed", language, id=write.id, reason=notices.reason(write, language), who=by)
+            text = words.text("card.failed", language, id=write.id, reason=phrases.reason(write, language), who=by)
     return Rendered(text, silent=True)
 
 
@@ -152,7 +153,7 @@ def _is_editable(write: Write) -> bool:
 
 def conflict(write: Write, texts: Sequence[str]) -> Conflict | None:
     """The entry among `texts` that a write nearly repeats or contradicts, besides those that it replaces itself."""
-    return beside.entry(notices.whole_operations(write), texts)
+    return beside.entry(phrases.whole_operations(write), texts)
 
 
 # -- around the changes --------------------------------------------------------------------------------------
@@ -161,7 +162,7 @@ def conflict(write: Write, texts: Sequence[str]) -> Conflict | None:
 def _head(write: Write, around: Around, language: str) -> list[str]:
     auto = r" \[auto\]" if write.origin.auto else ""
     key = "card.tidy_head" if write.origin is Origin.TIDY else "card.head"
-    lines = [words.text(key, language, id=write.id, what=notices.what(write, language)) + auto]
+    lines = [words.text(key, language, id=write.id, what=phrases.what(write, language)) + auto]
     if around.elsewhere:
         lines.append(words.text("card.space", language, space=escape(write.space_name)))
     return lines
@@ -173,13 +174,13 @@ def _tail(write: Write, around: Around, language: str, *, typed: bool) -> list[s
         said = "card.because" if write.evidence.message is not None else "card.rests_on"
         lines.append(words.text(said, language, quote=excerpt(write.evidence.quote)))
     if around.conflict is not None:
-        why = notices.flag(around.conflict.why, language)
+        why = phrases.flag(around.conflict.why, language)
         lines.append(words.text("card.conflict", language, entry=excerpt(around.conflict.entry), why=why))
     told = around.conflict.why if around.conflict else ""
     flags = [flag for flag in write.flags if flag != told and (flag != HELD or not write.reason)]
-    lines += [words.text("card.flag", language, flag=notices.flag(flag, language)) for flag in flags]
+    lines += [words.text("card.flag", language, flag=phrases.flag(flag, language)) for flag in flags]
     if write.reason:
-        lines.append(words.text("card.flag", language, flag=notices.reason(write, language)))
+        lines.append(words.text("card.flag", language, flag=phrases.reason(write, language)))
     if around.budget is not None:
         lines.append(_usage(write, around.budget, language))
     if typed:
@@ -192,15 +193,15 @@ def _usage(write: Write, budget: Budget, language: str) -> str:
     then = budget.chars if budget.after is None else budget.after
     usage = notices.usage(then, budget.limit, language)
     if budget.after is None:
-        return words.text("card.usage_now", language, file=notices.file(write), usage=usage)
+        return words.text("card.usage_now", language, file=phrases.file(write), usage=usage)
     if write.origin is Origin.TIDY:
         numbers = dict(zip(_SAVED, (budget.chars, then, *budget.entries), strict=True))
         said = {name: f"{number:,}" for name, number in numbers.items()}
-        return words.text("tidy.saved", language, file=notices.file(write), **said)
+        return words.text("tidy.saved", language, file=phrases.file(write), **said)
     before = snapshot.percent(budget.chars, budget.limit)
     if before == snapshot.percent(then, budget.limit):  # "0% → 0%" would look as if nothing happened
-        return words.text("card.usage_then", language, file=notices.file(write), usage=usage)
-    return words.text("card.usage", language, file=notices.file(write), before=before, usage=usage)
+        return words.text("card.usage_then", language, file=phrases.file(write), usage=usage)
+    return words.text("card.usage", language, file=phrases.file(write), before=before, usage=usage)
 
 
 _SAVED = ("chars", "chars_after", "entries", "entries_after")
@@ -250,7 +251,7 @@ def _fits(text: str, room: Room) -> bool:
     if room.units is None:
         return True
     formats = text.count("~~") // 2 + text.count("**") // 2 + text.count("`") // 2
-    shown = text if room.marks_count else notices.unescape(text)
+    shown = text if room.marks_count else phrases.unescape(text)
     return formats <= MOST_FORMATS and len(shown.encode("utf-16-le", "replace")) // 2 <= room.units
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from gateway import words
 from gateway.chat import Button
 from gateway.conversation import notices
-from gateway.conversation.notices import Rendered, escape
+from gateway.conversation.notices import Rendered
+from gateway.conversation.phrases import escape
 from gateway.memory.forgetplan import Near, Plan
 from gateway.memory.layers.layer import Item
 from gateway.records import Outgoing

@@ -5,8 +5,8 @@ from datetime import tzinfo
 from itertools import groupby
 
 from gateway import words
-from gateway.conversation import notices
-from gateway.conversation.notices import escape, excerpt
+from gateway.conversation import phrases
+from gateway.conversation.phrases import escape, excerpt
 from gateway.memory.journey import MEMORY, SKILL, Journey, Node
 
 MOST_SHOWN = 40
@@ -68,4 +68,4 @@ def _line(node: Node, zone: tzinfo, language: str) -> str:
 def question(text: str, *, answers: bool, language: str) -> str:
     """Asks for another text of an entry. `answers`: whether the person answers the message itself."""
     key = "journey.question" if answers else "journey.question_button"
-    return words.text(key, language, text=notices.excerpt(text))
+    return words.text(key, language, text=phrases.excerpt(text))

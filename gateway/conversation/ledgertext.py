@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from gateway import words
-from gateway.conversation import notices
+from gateway.conversation import phrases
 from gateway.conversation.cardtext import Decider
-from gateway.conversation.notices import escape, excerpt
+from gateway.conversation.phrases import escape, excerpt
 from gateway.memory.tracing import Traced
 from gateway.records import FORGOTTEN, Choice, Origin, Status, Write
 
@@ -63,7 +63,7 @@ def _line(write: Write, spaces: Mapping[int, str], names: Naming, language: str,
     place = _place(write.space, spaces, language)
     status = words.text(f"log.{write.status.value}", language)
     head = f"{write.id} {status}{'' if status.endswith('：') else ' '}{auto}"
-    what = notices.what(write, language) if write.kind == "memory" else ""
+    what = phrases.what(write, language) if write.kind == "memory" else ""
     shown, joint = _shown(write, language, open_only), "" if place.endswith("）") else " "
     said = joint.join(part for part in (what + place, shown) if part)
     return f"{head}{said}{_who(write, names, language)}"
@@ -75,7 +75,7 @@ def _shown(write: Write, language: str, open_only: bool) -> str:
         return ""
     if write.kind == "memory" and write.reason and not any(op.content or op.old_text for op in write.operations):
         return words.text("log.forgotten" if write.reason == FORGOTTEN else "log.no_words", language)
-    return notices.gist(write, language)
+    return phrases.gist(write, language)
 
 
 def _who(write: Write, names: Naming, language: str) -> str:
@@ -124,7 +124,7 @@ def which(entries: Sequence[tuple[str, str]], language: str) -> str:
 
 
 def _before(later: Write) -> str:
-    return ", ".join(excerpt(op.old_text) for op in notices.whole_operations(later) if op.old_text)
+    return ", ".join(excerpt(op.old_text) for op in phrases.whole_operations(later) if op.old_text)
 
 
 def _made(write: Write, rests: Rests | None, names: Naming, language: str) -> list[str]:
@@ -134,7 +134,7 @@ def _made(write: Write, rests: Rests | None, names: Naming, language: str) -> li
         lines.append(_message(write, rests, names, language))
     elif write.evidence.quote:
         lines.append(words.text("card.rests_on", language, quote=excerpt(write.evidence.quote)))
-    lines += [words.text("card.flag", language, flag=notices.flag(flag, language)) for flag in write.flags]
+    lines += [words.text("card.flag", language, flag=phrases.flag(flag, language)) for flag in write.flags]
     if write.edited_by:
         who = names(write.edited_by, write.edited_at).said(language)
         first = ", ".join(excerpt(op.content or op.old_text) for op in write.original)

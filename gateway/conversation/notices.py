@@ -1,6 +1,6 @@
 """The words of notices, and what cards share with them, from records. Pure; `rendering` fetches those.
 
-How a single write reads, cut and escaped, is `lines`.
+How a single write reads, cut and escaped, is `phrases`.
 """
 
 import re
@@ -9,20 +9,7 @@ from dataclasses import dataclass
 
 from gateway import words
 from gateway.chat import Attachment, Button
-from gateway.conversation.lines import EXCERPT_CHARS as EXCERPT_CHARS
-from gateway.conversation.lines import MOST_IN_A_GIST as MOST_IN_A_GIST
-from gateway.conversation.lines import escape as escape
-from gateway.conversation.lines import excerpt as excerpt
-from gateway.conversation.lines import file as file
-from gateway.conversation.lines import flag as flag
-from gateway.conversation.lines import gist as gist
-from gateway.conversation.lines import pending as pending
-from gateway.conversation.lines import pending_line as pending_line
-from gateway.conversation.lines import reason as reason
-from gateway.conversation.lines import said as said
-from gateway.conversation.lines import unescape as unescape
-from gateway.conversation.lines import what as what
-from gateway.conversation.lines import whole_operations as whole_operations
+from gateway.conversation import phrases
 from gateway.memory import snapshot
 from gateway.memory.proposals import unkept
 from gateway.records import Action, Operation, Outgoing, Status, Write
@@ -93,7 +80,7 @@ def _updates(applied: Sequence[Write], verbosity: str, language: str) -> list[st
         return []
     if verbosity == "verbose":
         return [line for write in applied for line in _in_full(write, language)]
-    of_skills = (said(wording.done(write), language) for write in applied if write.kind == "skill")
+    of_skills = (phrases.said(wording.done(write), language) for write in applied if write.kind == "skill")
     of_memory = ["notice.memory"] if any(write.kind == "memory" for write in applied) else []
     parts = (*(words.text(key, language) for key in of_memory), *dict.fromkeys(of_skills))
     return [words.text("notice.done", language, parts=" · ".join(parts))]
@@ -101,8 +88,8 @@ def _updates(applied: Sequence[Write], verbosity: str, language: str) -> list[st
 
 def _in_full(write: Write, language: str) -> list[str]:
     if write.kind == "skill":
-        return [words.text("notice.done", language, parts=said(wording.done_in_full(write), language))]
-    return [_change(op, language) for op in whole_operations(write)]
+        return [words.text("notice.done", language, parts=phrases.said(wording.done_in_full(write), language))]
+    return [_change(op, language) for op in phrases.whole_operations(write)]
 
 
 def _undone(undone: Sequence[Write], verbosity: str, language: str) -> list[str]:
@@ -110,8 +97,8 @@ def _undone(undone: Sequence[Write], verbosity: str, language: str) -> list[str]
     if not undone or verbosity == "off":
         return []
     if verbosity == "verbose":
-        whole = [op for write in undone for op in whole_operations(write)]
-        texts = [excerpt(op.content or op.old_text) for op in whole]
+        whole = [op for write in undone for op in phrases.whole_operations(write)]
+        texts = [phrases.excerpt(op.content or op.old_text) for op in whole]
         return [words.text("notice.undone_verbose", language, text=text) for text in texts]
     return [words.text("notice.undone", language)]
 
@@ -119,16 +106,20 @@ def _undone(undone: Sequence[Write], verbosity: str, language: str) -> list[str]
 def _change(op: Operation, language: str) -> str:
     match op.action:
         case Action.REPLACE:
-            return words.text("notice.replaced", language, old=excerpt(op.old_text), new=excerpt(op.content))
+            return words.text(
+                "notice.replaced", language, old=phrases.excerpt(op.old_text), new=phrases.excerpt(op.content)
+            )
         case Action.REMOVE:
-            return words.text("notice.removed", language, old=excerpt(op.old_text))
+            return words.text("notice.removed", language, old=phrases.excerpt(op.old_text))
         case _:
-            return words.text("notice.added", language, new=excerpt(op.content))
+            return words.text("notice.added", language, new=phrases.excerpt(op.content))
 
 
 def _not_saved(writes: Sequence[Write], language: str) -> list[str]:
     """One line for each write that did not happen and was not made good by a later one."""
-    lines = (words.text("notice.not_saved", language, reason=reason(write, language)) for write in unkept(writes))
+    lines = (
+        words.text("notice.not_saved", language, reason=phrases.reason(write, language)) for write in unkept(writes)
+    )
     return list(dict.fromkeys(lines))
 
 
@@ -144,7 +135,9 @@ def button(action: str, row: Outgoing, language: str) -> Button:
 def usage(chars: int, limit: int, language: str) -> str:
     """`67% — 1,474/2,200 chars`, as people read it, escaped."""
     percent = snapshot.percent(chars, limit)
-    return escape(words.text("memory.usage_of", language, percent=percent, used=f"{chars:,}", limit=f"{limit:,}"))
+    return phrases.escape(
+        words.text("memory.usage_of", language, percent=percent, used=f"{chars:,}", limit=f"{limit:,}")
+    )
 
 
 # -- lists -----------------------------------------------------------------------------------------------

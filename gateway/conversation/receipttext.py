@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 
 from gateway import words
-from gateway.conversation.notices import escape
+from gateway.conversation.phrases import escape
 from gateway.records import Forget
 
 MOST_FILES = 5

@@ -14,6 +14,7 @@ from gateway.conversation import (
     carddrawing,
     commands,
     notices,
+    phrases,
     resettext,
     takeback,
     takebacktext,
@@ -174,7 +175,7 @@ def _pairing(services: Services, row: Outgoing, language: str) -> Rendered | Non
 
 def _profile(person: Person, chat: Chat) -> str:
     """An account by which its person can be recognised: the app shows the name, which we do not keep."""
-    key = notices.escape(person.key)
+    key = phrases.escape(person.key)
     if person.platform != chat.platform or not person.id.isdecimal():
         return key
     match person.platform:
@@ -232,7 +233,7 @@ def _sentence(services: Services, row: Outgoing, language: str) -> Rendered:
 
 
 def _escaped(values: Mapping[str, object]) -> dict[str, str]:
-    return {name: notices.escape(str(value)) for name, value in values.items()}
+    return {name: phrases.escape(str(value)) for name, value in values.items()}
 
 
 KINDS: Mapping[str, Callable[[Services, Outgoing, str], Rendered | None]] = {

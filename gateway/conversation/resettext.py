@@ -1,7 +1,7 @@
 """The words of a conversation that begins unasked: why it does, and how to go on with the last one. Pure."""
 
 from gateway import words
-from gateway.conversation import notices, spans
+from gateway.conversation import phrases, spans
 from gateway.conversation.notices import Rendered
 from gateway.records import Outgoing
 
@@ -16,5 +16,5 @@ def rendered(row: Outgoing, language: str) -> Rendered:
         at=values["at"],
     )
     back = "reset.back_in_group" if values["group"] else "reset.back"
-    hint = words.text(back, language, id=notices.escape(str(values["former"])))
-    return Rendered(f"{why} {hint}" if language == "en" else f"{why}{hint}", silent=True)
+    hint = words.text(back, language, id=phrases.escape(str(values["former"])))
+    return Rendered(words.text("reset.said", language, why=why, hint=hint), silent=True)

@@ -4,9 +4,10 @@ One message, like `cardtext`: what has no room is cut, and the card says where a
 """
 
 from gateway import words
-from gateway.conversation import cardtext, notices, skilltext
+from gateway.conversation import cardtext, phrases, skilltext
 from gateway.conversation.cardtext import Around, Decider
-from gateway.conversation.notices import Rendered, button, escape, excerpt
+from gateway.conversation.notices import Rendered, button
+from gateway.conversation.phrases import escape, excerpt
 from gateway.records import FORGOTTEN, Outgoing, Status, Write
 from gateway.skills import wording
 
@@ -33,13 +34,13 @@ def decided(write: Write, row: Outgoing, decider: Decider, language: str) -> Ren
     by = decider.said(language)
     match write.status:
         case Status.APPLIED | Status.APPROVED:
-            text = words.text("card.skill_done", language, gist=notices.gist(write, language), who=by)
+            text = words.text("card.skill_done", language, gist=phrases.gist(write, language), who=by)
             buttons = (button("use_now", row, language), button("undo", row, language))
             return Rendered(text, buttons=(buttons,), silent=True)
         case Status.UNDONE | Status.REJECTED | Status.EXPIRED:
             return cardtext.decided(write, row, decider, language)
         case _:
-            reason = notices.reason(write, language)
+            reason = phrases.reason(write, language)
             text = words.text("card.skill_failed", language, id=write.id, reason=reason, who=by)
             return Rendered(text, silent=True)
 
@@ -58,9 +59,9 @@ def _tail(write: Write, language: str, *, typed: bool) -> list[str]:
     if write.evidence.quote:
         said = "card.because" if write.evidence.message is not None else "card.rests_on"
         lines.append(words.text(said, language, quote=excerpt(write.evidence.quote)))
-    lines += [words.text("card.flag", language, flag=notices.flag(flag, language)) for flag in write.flags]
+    lines += [words.text("card.flag", language, flag=phrases.flag(flag, language)) for flag in write.flags]
     if write.reason:
-        lines.append(words.text("card.flag", language, flag=notices.reason(write, language)))
+        lines.append(words.text("card.flag", language, flag=phrases.reason(write, language)))
     if typed:
         lines.append(words.text("card.skill_commands", language, id=write.id))
     return lines

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gateway import words
-from gateway.conversation import notices
+from gateway.conversation import notices, phrases
 from gateway.records import Write
 from gateway.skills import wording
 from gateway.skills.catalog import Skill
@@ -16,8 +16,8 @@ MOST_SHOWN_CHARS = 3_000
 def pending_line(write: Write, *, with_space: bool, language: str) -> str:
     """`17 [auto] patch printer: "Wait" → "Wait ten seconds"`, with the space's name where several are listed."""
     auto = r"\[auto\] " if write.origin.auto else ""
-    place = words.text("log.place", language, space=notices.escape(write.space_name)) if with_space else ""
-    return f"{write.id} {auto}{notices.gist(write, language)}{place}"
+    place = words.text("log.place", language, space=phrases.escape(write.space_name)) if with_space else ""
+    return f"{write.id} {auto}{phrases.gist(write, language)}{place}"
 
 
 def pending(staged: Sequence[Write], *, count: int, with_space: bool, language: str) -> str:
@@ -33,9 +33,9 @@ def pending(staged: Sequence[Write], *, count: int, with_space: bool, language: 
 
 def diff(write: Write, language: str) -> str:
     """What a write changes, line by line, with what speaks against it."""
-    head = [f"{write.id} {notices.gist(write, language)}"]
-    head += [words.text("card.flag", language, flag=notices.flag(flag, language)) for flag in write.flags]
-    head += [notices.reason(write, language)] if write.reason else []
+    head = [f"{write.id} {phrases.gist(write, language)}"]
+    head += [words.text("card.flag", language, flag=phrases.flag(flag, language)) for flag in write.flags]
+    head += [phrases.reason(write, language)] if write.reason else []
     text = wording.diff(write)
     left = len(text) - MOST_SHOWN_CHARS
     tail = [words.text("skills.diff_cut", language, count=f"{left:,}", id=write.id)] if left > 0 else []
@@ -48,7 +48,7 @@ def listed(skills: Sequence[Skill], language: str) -> str:
         return words.text("skills.none", language)
     lines = [words.text("skills.count", language, count=len(skills))]
     for skill in skills:
-        name, description = notices.escape(skill.name), notices.excerpt(skill.description)
+        name, description = phrases.escape(skill.name), phrases.excerpt(skill.description)
         lines.append(words.text("skills.line", language, name=name, description=description).rstrip(": "))
         lines += [problem(key, language) for key in skill.problems]
     return "\n".join(lines)
@@ -65,7 +65,7 @@ def shown(whole: Whole, language: str) -> str:
     text = whole.text[:MOST_SHOWN_CHARS]
     left = len(whole.text) - len(text)
     tail = [words.text("skills.cut", language, count=f"{left:,}")] if left else []
-    files = [notices.escape(each.path) for each in whole.files if each.path != "SKILL.md"]
+    files = [phrases.escape(each.path) for each in whole.files if each.path != "SKILL.md"]
     if files:
         tail.append(words.text("skills.files", language, files=", ".join(files)))
     return "\n".join(part for part in (*head, as_it_is(text.rstrip()), *tail) if part)
@@ -73,4 +73,4 @@ def shown(whole: Whole, language: str) -> str:
 
 def as_it_is(text: str) -> str:
     """Words with their lines as they are, for a text that is read as Markdown."""
-    return notices.as_it_is(notices.escape(text))
+    return notices.as_it_is(phrases.escape(text))

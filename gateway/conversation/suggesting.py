@@ -6,7 +6,7 @@ A stranger is offered nothing.
 from collections.abc import Sequence
 
 from gateway.chat import Chat, Person, Suggestion
-from gateway.conversation import members, notices, skilltext
+from gateway.conversation import members, phrases, skilltext
 from gateway.conversation.access import Access, Standing
 from gateway.conversation.language import language_of
 from gateway.memory import entries, tracing
@@ -130,8 +130,8 @@ def _conversations(
 
 
 def _label(write: Write, language: str) -> str:
-    pending_line = skilltext.pending_line if write.kind == "skill" else notices.pending_line
-    line = notices.unescape(pending_line(write, with_space=False, language=language))
+    pending_line = skilltext.pending_line if write.kind == "skill" else phrases.pending_line
+    line = phrases.unescape(pending_line(write, with_space=False, language=language))
     return _cut(line)
 
 

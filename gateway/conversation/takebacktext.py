@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gateway import words
-from gateway.conversation import notices, skilltext
+from gateway.conversation import notices, phrases, skilltext
 from gateway.conversation.notices import Rendered
 from gateway.records import Outgoing, Status, Write
 
@@ -37,6 +37,6 @@ def line(write: Write, language: str, *, with_words: bool = True) -> str:
     state = words.text(_STATES.get(write.status, "takeback.ended"), language)
     if not with_words:
         return words.text("takeback.line", language, line=str(write.id), state=state)
-    pending_line = skilltext.pending_line if write.kind == "skill" else notices.pending_line
+    pending_line = skilltext.pending_line if write.kind == "skill" else phrases.pending_line
     shown = pending_line(write, with_space=False, language=language)
     return words.text("takeback.line", language, line=shown, state=state)

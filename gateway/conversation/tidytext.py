@@ -4,7 +4,7 @@ One that waits for a yes is a card like every other write's (`cardtext`).
 """
 
 from gateway import words
-from gateway.conversation import notices
+from gateway.conversation import notices, phrases
 from gateway.conversation.notices import Rendered
 from gateway.records import Outgoing, Status, Target, Write
 
@@ -16,7 +16,7 @@ def tidied(row: Outgoing, write: Write | None, verbosity: str, language: str) ->
     if row.values["ending"] != "applied":
         return Rendered(_nothing_done(row, file, language), silent=not asked)
     if write is None or write.status is Status.FAILED:
-        why = notices.reason(write, language) if write is not None else words.text("reason.gone", language)
+        why = phrases.reason(write, language) if write is not None else words.text("reason.gone", language)
         return Rendered(words.text("tidy.failed", language, file=file, reason=why), silent=not asked)
     if verbosity == "off" and not asked:
         return None

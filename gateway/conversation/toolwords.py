@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gateway import words
-from gateway.conversation import lines
+from gateway.conversation import phrases
 from gateway.memory import tool
 from gateway.memory.forgetplan import Plan
 from gateway.memory.layers.layer import Item, LayerPlan
@@ -115,5 +115,5 @@ def _values(arguments: str) -> Iterator[str]:
 
 def hit_line(message: Message, place: tuple[int, int], when: str, language: str) -> str:
     """`• 2026-11-30 10:02 you: My dog is called Rufus`, as Markdown."""
-    said = lines.escape(snippet(message, place, language))
-    return f"• {lines.escape(when)} {speaker(message, language)}: {said}"
+    said = phrases.escape(snippet(message, place, language))
+    return f"• {phrases.escape(when)} {speaker(message, language)}: {said}"

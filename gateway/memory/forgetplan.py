@@ -1,4 +1,4 @@
-"""What would be forgotten, before anybody says yes: layer by layer, with excerpts. Changes nothing.
+"""What would be forgotten, before anybody says yes: layer by layer, with excerpts. No row or file changes.
 
 Besides what holds the words: the person's own files, which nobody but they may change; what says nearly the same in
 other words, to be ticked; how much is in spaces of others, of which only the owner is told.

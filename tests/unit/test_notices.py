@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.conversation import notices
+from gateway.conversation import notices, phrases
 from gateway.records import Action, Operation, Status
 from tests.unit.test_cardtext import swap, write
 
@@ -45,7 +45,7 @@ def test_what_could_not_be_saved_is_said_even_when_notices_are_off() -> None:
 
 def test_an_excerpt_is_one_short_line() -> None:
     """A notice is read in passing."""
-    long = notices.excerpt("line one\nline two " + "x" * 200)
+    long = phrases.excerpt("line one\nline two " + "x" * 200)
 
     assert "\n" not in long
     assert len(long) == 120
@@ -55,15 +55,15 @@ def test_an_address_is_no_link_and_comes_back_as_it_was() -> None:
     """Discord makes a link of everything behind `https:`, backslashes included."""
     address = "see https://a_b.example/x-y"
 
-    assert notices.escape(address) == r"see https\://a\_b\.example/x\-y"
-    assert notices.unescape(notices.escape(address)) == address
+    assert phrases.escape(address) == r"see https\://a\_b\.example/x\-y"
+    assert phrases.unescape(phrases.escape(address)) == address
 
 
 def test_the_list_shows_a_removal_by_its_entry() -> None:
     """ "remove: to" says nothing."""
     gone = write(Operation(Action.REMOVE, "", "to"), before="Lives in Oslo, next to the tower")
 
-    line = notices.pending_line(gone, with_space=False, language="en")
+    line = phrases.pending_line(gone, with_space=False, language="en")
 
     assert line == '17 remove from USER: "Lives in Oslo, next to the tower"'
 
@@ -72,5 +72,5 @@ def test_a_gist_of_many_changes_stays_short() -> None:
     """A card that was approved is one message, however much it did."""
     many = write(*(Operation(Action.ADD, "x" * 300) for _ in range(50)))
 
-    assert len(notices.gist(many, "en")) < 1_000
-    assert notices.gist(many, "en").endswith("45 more")
+    assert len(phrases.gist(many, "en")) < 1_000
+    assert phrases.gist(many, "en").endswith("45 more")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.conversation import worddiff
-from gateway.conversation.notices import escape
+from gateway.conversation.phrases import escape
 from gateway.platforms import telegram_markup
 
 

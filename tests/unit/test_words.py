@@ -11,6 +11,7 @@ from gateway.catalog import en, ja
 JAPANESE = re.compile("[\u3040-\u30ff\u4e00-\u9fff]")
 HALF_WIDTH = re.compile("[\u3040-\u30ff\u4e00-\u9fff][,.:;?!()]|[,.:;?!()][\u3040-\u30ff\u4e00-\u9fff]")
 WITHOUT_WORDS = {
+    "reset.said",
     "check.home",
     "check.line",
     "check.memory",

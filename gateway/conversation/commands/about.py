@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import datetime
 
 from gateway import words
-from gateway.conversation import firstwords, members, notices, spans
+from gateway.conversation import firstwords, members, phrases, spans
 from gateway.conversation.access import Redeemed, Standing
 from gateway.conversation.commands import pair
 from gateway.conversation.commands.call import Call, Said, Services, View
@@ -105,7 +105,7 @@ def status_text(services: Services, row: Outgoing, language: str) -> str:
         lines.append(words.text("status.incognito", language))
     if flushed_at is not None:
         when = flushed_at.astimezone(services.settings.zone())
-        lines.append(words.text("status.compressed", language, when=notices.escape(f"{when:%Y-%m-%d %H:%M}")))
+        lines.append(words.text("status.compressed", language, when=phrases.escape(f"{when:%Y-%m-%d %H:%M}")))
     if newer:
         lines.append(words.text("status.newer", language, count=newer))
     if ends := _reset_line(services, language):
@@ -122,8 +122,8 @@ def status_text(services: Services, row: Outgoing, language: str) -> str:
     )
     if held is not None:
         until = held.astimezone(services.settings.zone())
-        lines.append(words.text("status.held", language, until=notices.escape(f"{until:%Y-%m-%d %H:%M}")))
-    lines.append(words.text("status.model", language, model=notices.escape(services.model_name)))
+        lines.append(words.text("status.held", language, until=phrases.escape(f"{until:%Y-%m-%d %H:%M}")))
+    lines.append(words.text("status.model", language, model=phrases.escape(services.model_name)))
     return "\n".join(lines)
 
 
@@ -134,7 +134,7 @@ def _session_line(services: Services, session: Session | None, language: str) ->
     return words.text(
         "status.session",
         language,
-        id=notices.escape(session.id),
+        id=phrases.escape(session.id),
         turns=session.turns,
         age=spans.rounded(int((now - session.opened_at).total_seconds()), language),
         snapshot_age=spans.rounded(int((now - session.frozen_at).total_seconds()), language),
@@ -150,7 +150,7 @@ def _forgotten_line(services: Services, session: Session, at: datetime | None, l
     if session.frozen_at < at:
         return ""
     when = session.frozen_at.astimezone(services.settings.zone())
-    return words.text("status.frozen_again", language, when=notices.escape(f"{when:%Y-%m-%d %H:%M}"))
+    return words.text("status.frozen_again", language, when=phrases.escape(f"{when:%Y-%m-%d %H:%M}"))
 
 
 def _reset_line(services: Services, language: str) -> str:
@@ -159,13 +159,13 @@ def _reset_line(services: Services, language: str) -> str:
     if chosen.reset == "none":
         return ""
     span = spans.exact(chosen.idle_minutes, language)
-    zone = notices.escape(str(services.settings.zone()))
+    zone = phrases.escape(str(services.settings.zone()))
     return words.text(f"status.reset_{chosen.reset}", language, span=span, at=chosen.daily_at, zone=zone)
 
 
 def whoami_text(services: Services, row: Outgoing, language: str) -> str:
     """Who the person is here: the account, what it may do, whose memory it has."""
-    values = {name: notices.escape(str(value)) for name, value in row.values.items()}
+    values = {name: phrases.escape(str(value)) for name, value in row.values.items()}
     values["standing"] = words.text(f"standing.{row.values['standing']}", language)
     return words.text("answer.whoami", language, **values)
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from gateway import words
 from gateway.chat import Person
-from gateway.conversation import notices
+from gateway.conversation import phrases
 from gateway.conversation.commands.call import Call, Said, Services
 from gateway.decisions import DecisionEnding
 from gateway.errors import AlreadyDecided, NotFound, Refused
@@ -198,18 +198,18 @@ def kept_form(results: Sequence[Result]) -> list[list[object]]:
 def line(services: Services, result: Result, language: str) -> str:
     """One line for one id, as Markdown."""
     write = _find(services, result.write)
-    values = {name: notices.escape(str(value)) for name, value in result.values.items()}
+    values = {name: phrases.escape(str(value)) for name, value in result.values.items()}
     if not result.key.startswith("decision."):
         said = words.text(result.key, language, **values)
         return said if "id" in values else f"{result.write}: {said}"
     assert write is not None
-    reason = notices.reason(write, language) if write.reason else words.text("reason.redrawn", language)
-    by = notices.escape(write.decided_by)
-    gist = notices.gist(write, language)
+    reason = phrases.reason(write, language) if write.reason else words.text("reason.redrawn", language)
+    by = phrases.escape(write.decided_by)
+    gist = phrases.gist(write, language)
     key = _OF_SKILLS.get(result.key, result.key) if write.kind == "skill" else result.key
     if result.key == "decision.already":
         key, at = _DECIDED.get(write.status, key), write.undone_at or write.decided_at or write.created_at
-        when = notices.escape(f"{at.astimezone(services.settings.zone()):%Y-%m-%d %H:%M}")
+        when = phrases.escape(f"{at.astimezone(services.settings.zone()):%Y-%m-%d %H:%M}")
         return words.text(key, language, id=result.write, when=when)
     return words.text(key, language, id=result.write, gist=gist, by=by, reason=reason)
 

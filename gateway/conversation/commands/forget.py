@@ -10,7 +10,7 @@ from datetime import datetime
 
 from gateway import words
 from gateway.chat import Chat, Person
-from gateway.conversation import forgetcard, forgetchats, notices, receipttext, toolwords
+from gateway.conversation import forgetcard, forgetchats, phrases, receipttext, toolwords
 from gateway.conversation.commands.call import Call, Said, Services, View
 from gateway.conversation.forgetcard import Draft, InChats
 from gateway.conversation.notices import Rendered
@@ -163,7 +163,7 @@ def number(value: object) -> int:
 
 def nothing_text(services: Services, row: Outgoing, language: str) -> str:
     """Nowhere but in the person's own files."""
-    files = notices.escape(str(row.values["files"]))
+    files = phrases.escape(str(row.values["files"]))
     return words.text("forget.nothing_but", language, files=files)
 
 

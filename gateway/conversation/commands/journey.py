@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from gateway import words
 from gateway.chat import Person
-from gateway.conversation import journeytext, notices
+from gateway.conversation import journeytext, phrases
 from gateway.conversation.commands.call import Act, Call, Said, Services, View
 from gateway.conversation.commands.ledger import question
 from gateway.errors import NotAllowed, NotFound, Refused
@@ -144,10 +144,10 @@ def done_text(services: Services, row: Outgoing, language: str) -> str:
 
 def said_of(write: Write, key: str, language: str) -> str:
     """What was done, for a chat and for a shell. `key`: journey.edited, journey.deleted or journey.waits."""
-    where = write.skill if write.kind == "skill" else notices.file(write)
+    where = write.skill if write.kind == "skill" else phrases.file(write)
     if write.kind == "skill" and key == "journey.deleted":
         key = "journey.archived"
-    return words.text(key, language, id=write.id, gist=notices.gist(write, language), file=notices.escape(where))
+    return words.text(key, language, id=write.id, gist=phrases.gist(write, language), file=phrases.escape(where))
 
 
 def question_text(services: Services, row: Outgoing, language: str, *, answers: bool) -> str:

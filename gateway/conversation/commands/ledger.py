@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from gateway import words
 from gateway.chat import Chat, Person
-from gateway.conversation import cardtext, deciders, ledgertext, notices
+from gateway.conversation import cardtext, deciders, ledgertext, phrases
 from gateway.conversation.access import is_group
 from gateway.conversation.commands import deciding
 from gateway.conversation.commands.call import Call, Said, Services, View
@@ -181,7 +181,7 @@ def taken_back_text(services: Services, id: int, language: str) -> str:
     """`↩ 17 taken back: "Lives in Bergen"`"""
     with services.db.read() as rd:
         write = writes.get(rd, id)
-    return words.text("undo.done", language, id=id, gist=notices.gist(write, language))
+    return words.text("undo.done", language, id=id, gist=phrases.gist(write, language))
 
 
 def _may(services: Services, person: Person, write: Write, space: int | None) -> bool:
@@ -243,7 +243,7 @@ def said_now_text(services: Services, id: int, language: str) -> str:
     """`17 still waits for your yes and says now: "Lives in Bergen"`"""
     with services.db.read() as rd:
         write = writes.get(rd, id)
-    return words.text("edit.done", language, id=id, gist=notices.gist(write, language))
+    return words.text("edit.done", language, id=id, gist=phrases.gist(write, language))
 
 
 def _names(services: Services, rd: Reader, chat: Chat) -> ledgertext.Naming:

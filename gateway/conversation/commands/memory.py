@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from gateway import words
 from gateway.chat import Chat
-from gateway.conversation import besidetext, members, notices
+from gateway.conversation import besidetext, members, notices, phrases
 from gateway.conversation.access import is_group
 from gateway.conversation.commands import deciding, ledger, tidy
 from gateway.conversation.commands.call import Act, Call, Said, Services, View, part_of
@@ -134,7 +134,7 @@ def space_text(services: Services, space: Space, language: str) -> str:
         limit = services.settings.budget(target)
         usage = notices.usage(entries.chars(doc), limit, language)
         head = words.text(f"memory.{target.value}", language, usage=usage)
-        lines = [f"• {notices.escape(text)}" for text in snapshot.top(doc, limit)]
+        lines = [f"• {phrases.escape(text)}" for text in snapshot.top(doc, limit)]
         if missing := snapshot.left_out(doc, limit):
             lines.append(words.text("memory.more", language, count=missing))
         blocks.append("\n".join((head, *(lines or [words.text("memory.empty", language)]))))
@@ -151,7 +151,7 @@ def pending_text(services: Services, row: Outgoing, language: str) -> str:
     if staged and others_read_along(services, row.chat):
         return count_only(count, language)
     with_space = any(write.space != row.space for write in staged)
-    return notices.pending(staged, count=count, with_space=with_space, language=language)
+    return phrases.pending(staged, count=count, with_space=with_space, language=language)
 
 
 def others_read_along(services: Services, chat: Chat) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import tzinfo
 
 from gateway import words
-from gateway.conversation import notices, pairing
+from gateway.conversation import pairing, phrases
 from gateway.conversation.commands.call import Act, Call, Said, Services, View, part_of
 from gateway.errors import Refused
 from gateway.records import Outgoing
@@ -79,8 +79,8 @@ def _line(known: pairing.Known, zone: tzinfo, language: str) -> str:
     return words.text(
         key,
         language,
-        person=notices.escape(known.person),
-        space=notices.escape(known.space or "–"),
+        person=phrases.escape(known.person),
+        space=phrases.escape(known.space or "–"),
         code=known.code,
         when=f"{known.since.astimezone(zone):%Y-%m-%d %H:%M}" if known.since else "",
     )

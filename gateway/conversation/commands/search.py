@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from gateway import words
-from gateway.conversation import notices, toolwords
+from gateway.conversation import phrases, toolwords
 from gateway.conversation.commands.call import Call, Said, Services, View
 from gateway.errors import NotFound, Refused
 from gateway.records import Found, Outgoing, Role
@@ -109,7 +109,7 @@ def _session_text(services: Services, space: int, each: Mapping[str, object], la
     if not lines:
         return ""
     matches = int(str(each["matches"]))
-    count = words.text("search.in_session", language, count=matches, day=notices.escape(day))
+    count = words.text("search.in_session", language, count=matches, day=phrases.escape(day))
     if left := matches - len(lines):
         lines.append(words.text("search.more_in_session", language, count=left))
     return "\n".join((f"{_heading(title, first, language)} · {count}", *lines))
@@ -118,9 +118,9 @@ def _session_text(services: Services, space: int, each: Mapping[str, object], la
 def _heading(title: str, first: str, language: str) -> str:
     """What the conversation is called, else what was said first in it."""
     if title:
-        return f"*{notices.escape(title)}*"
+        return f"*{phrases.escape(title)}*"
     key = "sessions.first_words" if first else "sessions.nothing_said"
-    return words.text(key, language, text=notices.excerpt(first))
+    return words.text(key, language, text=phrases.excerpt(first))
 
 
 def how_far(values: Mapping[str, object], language: str) -> list[str]:

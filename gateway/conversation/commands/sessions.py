@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from gateway import words
-from gateway.conversation import members, notices, resuming, takeback, titling
+from gateway.conversation import members, phrases, resuming, takeback, titling
 from gateway.conversation.commands.call import Call, Said, Services, View
 from gateway.errors import NotFound, Refused
 from gateway.records import Outgoing, Session, SessionSummary
@@ -149,8 +149,8 @@ def _line(services: Services, rd: Reader, number: int, each: SessionSummary, row
         language,
         number=number,
         name=named(rd, each.id, language),
-        when=notices.escape(f"{at:%Y-%m-%d %H:%M}"),
-        id=notices.escape(each.id),
+        when=phrases.escape(f"{at:%Y-%m-%d %H:%M}"),
+        id=phrases.escape(each.id),
         messages=each.messages,
     )
 
@@ -159,8 +159,8 @@ def named(rd: Reader, id: str, language: str) -> str:
     """Its title, else what was said first in it, as Markdown."""
     title, _ = titles.of(rd, id)
     if title:
-        return f"*{notices.excerpt(title)}*"
-    first = notices.excerpt(lists.first_words(rd, id))
+        return f"*{phrases.excerpt(title)}*"
+    first = phrases.excerpt(lists.first_words(rd, id))
     return words.text("sessions.first_words" if first else "sessions.nothing_said", language, text=first)
 
 
@@ -173,8 +173,8 @@ def resumed_text(services: Services, row: Outgoing, language: str) -> str:
             raise NotFound("resume.none")
         name = named(rd, id, language)
     frozen = session.frozen_at.astimezone(services.settings.zone())
-    when = notices.escape(f"{frozen:%Y-%m-%d %H:%M}")
-    return words.text("resume.done", language, name=name, id=notices.escape(id), when=when)
+    when = phrases.escape(f"{frozen:%Y-%m-%d %H:%M}")
+    return words.text("resume.done", language, name=name, id=phrases.escape(id), when=when)
 
 
 def title_text(services: Services, row: Outgoing, language: str) -> str:
@@ -184,7 +184,7 @@ def title_text(services: Services, row: Outgoing, language: str) -> str:
     if not title:
         return words.text("title.none", language)
     key = "title.given" if row.values.get("given") else "title.is"
-    return words.text(key, language, title=notices.excerpt(title))
+    return words.text(key, language, title=phrases.excerpt(title))
 
 
 VIEWS: Mapping[str, View] = {"sessions": list_text, "resumed": resumed_text, "title": title_text}

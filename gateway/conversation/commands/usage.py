@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from gateway import days, words
-from gateway.conversation import members, notices
+from gateway.conversation import members, phrases
 from gateway.conversation.commands.call import Call, Said, Services, View
 from gateway.memory import dailytokens
 from gateway.memory.dailytokens import Today
@@ -46,7 +46,7 @@ def _of_tasks(sums: Sequence[UsageSum], language: str) -> Iterator[str]:
     """What it was for, where it was not an answer."""
     for each in sums:
         key = f"task.{each.task}"
-        name = words.text(key, language) if words.has(key) else notices.escape(each.task)
+        name = words.text(key, language) if words.has(key) else phrases.escape(each.task)
         yield words.text("usage.task", language, what=name, spent=_spent([each], language))
 
 

@@ -4,8 +4,8 @@ from datetime import UTC, timedelta
 
 import pytest
 
+from gateway.cli import cells, timeline
 from gateway.cli import journey as command
-from gateway.cli import timeline
 from gateway.cli.timeline import Picture
 from gateway.memory import journey
 from gateway.memory.journey import Journey, Node
@@ -49,7 +49,7 @@ def test_no_line_is_wider_than_the_terminal(width: int, language: str) -> None:
     drawn = timeline.draw(line(30), picture(width, language=language))
     moving = [row for rows in timeline.frames(line(30), picture(width, 12, language=language)) for row in rows]
 
-    assert max(timeline.cells(row) for row in (*drawn, *moving)) <= width
+    assert max(cells.cells(row) for row in (*drawn, *moving)) <= width
     assert not any(sign in "".join(drawn) for sign in "\x1b\x07\u202e")
 
 
@@ -67,10 +67,10 @@ def test_wide_signs_stand_in_two_cells() -> None:
     """So that the column behind them is straight."""
     drawn = timeline.draw(line(6), picture(60))
 
-    assert {timeline.cells(row.removesuffix("a review")) for row in drawn[2:]} == {60 - 13}
-    assert timeline.clip("東京タワー", 5) == "東京…"
-    assert timeline.clip("東京タワー", 6) == "東京…"
-    assert timeline.clip("東京タワー", 10) == "東京タワー"
+    assert {cells.cells(row.removesuffix("a review")) for row in drawn[2:]} == {60 - 13}
+    assert cells.clip("東京タワー", 5) == "東京…"
+    assert cells.clip("東京タワー", 6) == "東京…"
+    assert cells.clip("東京タワー", 10) == "東京タワー"
 
 
 def test_a_height_shows_the_end_of_the_line() -> None:
