@@ -44,6 +44,8 @@ class Clearing:
     """Ids of which something could not be done, and why."""
     with_entries: bool = False
     """Whether what was learnt from them is forgotten, too."""
+    wanted: Wanted | None = None
+    """What they fit; None: they were named."""
     deleted: int = 0
 
     @property
@@ -112,7 +114,7 @@ def prune(
             raise click.UsageError(words.text("prune.all", options.language))
         with core.db.read() as rd:
             found = pruning.chosen(rd, wanted)
-        clearing_ = Clearing(found, _resting(core, found), with_entries=with_entries)
+        clearing_ = Clearing(found, _resting(core, found), with_entries=with_entries, wanted=wanted)
         return _clear(options, core, clearing_, dry_run=dry_run, yes=yes)
 
 
@@ -166,10 +168,17 @@ def _delete(core: Core, clearing_: Clearing) -> None:
 
 
 def _free(core: Core, clearing_: Clearing) -> dict[str, list[SessionSummary]]:
-    """Those in which nothing is being answered, by space; the others are troubles."""
+    """Those that still fit and in which nothing is being answered, by space; the others are troubles.
+
+    A person may think about the question for long, and go on talking meanwhile.
+    """
     free: dict[str, list[SessionSummary]] = {}
+    with core.db.read() as rd:
+        chosen = None if clearing_.wanted is None else {each.id for each in pruning.chosen(rd, clearing_.wanted)}
     for each in clearing_.found:
         try:
+            if chosen is not None and each.id not in chosen:
+                raise Refused("prune.taken_up", id=each.id)
             clearing.refuse_busy(core.db, core.home, each.id)
         except Refused as refused:
             clearing_.troubles.append((each.id, refused))

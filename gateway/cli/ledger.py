@@ -5,15 +5,15 @@ import click
 from gateway import words
 from gateway.chat import TERMINAL_OWNER, Chat
 from gateway.cli import Options, emit, json_option
-from gateway.cli.opened import any_space, from_markdown, one_space, opened, services_for, space_named
+from gateway.cli.opened import OWNER, any_space, from_markdown, one_space, opened, services_for, space_named
 from gateway.cli.waiting import write_as_data
 from gateway.conversation import ledgertext
 from gateway.conversation.commands import deciding, ledger
 from gateway.conversation.commands.call import Services
 from gateway.decisions import DecisionEnding
-from gateway.errors import AlreadyDecided, Ambiguous
+from gateway.errors import AlreadyDecided, Ambiguous, NotFound, Refused
 from gateway.memory import entries, tracing
-from gateway.records import Target, Write
+from gateway.records import Status, Target, Write
 from gateway.records.asdata import iso
 from gateway.store import doorbell, writes
 from gateway.store.transaction import Reader
@@ -78,14 +78,17 @@ def _page(services: Services, rd: Reader, space: int | None, older: int | None, 
 
 @click.command()
 @click.argument("id", metavar="[ID]", required=False)
-@one_space
+@click.option("--space", "space_name", metavar="NAME", help="Whose (default: yours; an ID is found in all).")
 @json_option
 @click.pass_obj
-def undo(options: Options, id: str | None, space_name: str) -> None:
+def undo(options: Options, id: str | None, space_name: str | None) -> None:
     """Take a change back: the newest, or the one with this id (`log` shows them)."""
     with opened(options) as core:
-        services, space = services_for(core), space_named(core, space_name)
+        services = services_for(core)
+        space = space_named(core, OWNER if space_name is None else space_name)
         write = ledger.meant_by_undo(services, space, deciding.ids([id], "undo.usage")[0] if id else None)
+        if space_name is not None and write.space != space.id:
+            raise NotFound("write.unknown", id=write.id)
         services.door(write).undo(write.id, TERMINAL_OWNER.key)
         doorbell.ring(core.home)
         line = from_markdown(ledger.taken_back_text(services, write.id, options.language))
@@ -111,6 +114,10 @@ def edit(options: Options, id: str, words_: tuple[str, ...]) -> int:
         return 1
     with opened(options) as core:  # again: nobody is kept waiting by an open editor
         services = services_for(core)
+        with core.db.read() as rd:
+            now = writes.get(rd, number)
+        if not words_ and now.status is Status.STAGED and now.operations[0].content != before:
+            raise Refused("edit.overtaken", id=number)
         decision = services.door(write).edit(number, entries.clean(text), TERMINAL_OWNER.key)
         if decision.ending is not DecisionEnding.EDITED:
             raise AlreadyDecided("edit.decided", id=number)

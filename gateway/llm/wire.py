@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain, count
 from typing import Any
 
 from gateway.ports import ModelAnswer, ModelRequest, RequestMessage, Tokens
@@ -140,12 +141,13 @@ class Assembly:
         return ModelAnswer(text[:MOST_CHARS], self._with_ids(calls), self.tokens, truncated=cut and not calls)
 
     def _with_ids(self, halves: list["_HalfCall"]) -> tuple[ToolCall, ...]:
+        given = [whole_characters(half.id)[:ID_CHARS] for half in halves]
         taken: set[str] = set()
         calls = []
-        for number, half in enumerate(halves, self.first_call_number):
-            identity = whole_characters(half.id)[:ID_CHARS]
+        for number, (half, identity) in enumerate(zip(halves, given, strict=True), self.first_call_number):
             if not identity or identity in taken:
-                identity = f"call_{number}"
+                names = chain([f"call_{number}"], (f"call_{number}_{again}" for again in count(2)))
+                identity = next(name for name in names if name not in taken and name not in given)
             taken.add(identity)
             calls.append(ToolCall(identity, half.tool_name, half.json_object))
         return tuple(calls)

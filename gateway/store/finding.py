@@ -17,6 +17,8 @@ _BESIDE = """
        OR pieces <> '[]' OR instr(tool_calls, '"session_search"') > 0
        OR role = 'tool' AND instr(text, '\\u') > 0)
 """
+_ESCAPES = "bfnrt"
+"""The letters after a backslash in JSON."""
 _INCOGNITO = """
     SELECT id FROM messages
      WHERE session IN (SELECT id FROM sessions WHERE incognito = 1) AND +id >= :low AND +id < :high
@@ -44,11 +46,22 @@ def messages(rd: Reader, space: int, passages: Sequence[str], holds: Callable[[s
 
 
 def _match(passage: str) -> str:
-    """All words of a passage, wherever they stand; of scripts without blanks all characters. "": no index helps."""
-    tokens: dict[str, None] = {}
+    """All words of a passage, wherever they stand; of scripts without blanks all characters. "": no index helps.
+
+    What tools say is indexed as it came: in JSON a word that begins a line has the letter of `\\n` before it.
+    """
+    terms: dict[str, None] = {}
     for piece, run in search_fold.pieces(search_fold.fold(passage)):
-        tokens.update(dict.fromkeys((f"~{one}" for one in piece) if run else (piece[: search_fold.LONGEST_TOKEN],)))
-    return " AND ".join('"{}"'.format(token.replace('"', '""')) for token in tokens)
+        if run:
+            terms.update(dict.fromkeys(_quoted(f"~{one}") for one in piece))
+        else:
+            spellings = dict.fromkeys((before + piece)[: search_fold.LONGEST_TOKEN] for before in ("", *_ESCAPES))
+            terms[f"({' OR '.join(map(_quoted, spellings))})"] = None
+    return " AND ".join(terms)
+
+
+def _quoted(token: str) -> str:
+    return '"{}"'.format(token.replace('"', '""'))
 
 
 def _indexed(rd: Reader, match: str, low: int, high: int) -> Iterator[int]:

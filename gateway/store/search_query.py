@@ -92,8 +92,12 @@ class All:
         return any(part.exact for part in (*self.parts, *self.but))
 
     def holds(self, folded: str, *, unseen: bool = False) -> bool:
-        """What the index could exclude it has excluded, unless it has not seen the text; the rest is looked at."""
-        if any((part.exact or unseen) and part.holds(folded, unseen=unseen) for part in self.but):
+        """What the index has excluded need not be looked at, unless it has not seen the text.
+
+        It excludes from what it finds: where it finds nothing of `parts`, nothing was excluded.
+        """
+        unseen = unseen or not self.match
+        if any((part.exact or unseen) and part.holds(folded, unseen=True) for part in self.but):
             return False
         return all(part.holds(folded, unseen=unseen) for part in self.parts)
 
@@ -118,6 +122,7 @@ class Any:
         return any(part.exact for part in self.parts)
 
     def holds(self, folded: str, *, unseen: bool = False) -> bool:
+        unseen = unseen or not self.match
         return any(part.holds(folded, unseen=unseen) for part in self.parts)
 
     def terms(self) -> Iterator[Term]:
@@ -164,11 +169,18 @@ class Query:
 
 def parse(text: str) -> Query:
     """Any text as a query."""
-    text = clean(text[:LONGEST]).translate(_QUOTES)
+    text = clean(_cut(text)).translate(_QUOTES)
     found = _Parser(list(_lexed(text))).parsed()
     if found is None:  # nothing but operators and brackets: then they are what is looked for
         found = _all([term for word in text.replace('"', " ").split() if (term := _term(word))])
     return Query(_without_noise(found))
+
+
+def _cut(text: str) -> str:
+    """No longer than may be, without the beginning of a word at its end: no text has that as a word."""
+    kept = text[:LONGEST]
+    in_a_word = re.match(r"\w\w", text[LONGEST - 1 : LONGEST + 1])
+    return (re.sub(r"\w+$", "", kept) or kept) if in_a_word else kept
 
 
 def split(query: Query) -> Query | None:

@@ -18,6 +18,7 @@ from gateway.memory.proposals import Proposal
 from gateway.ports import Clock
 from gateway.records import Done, Evidence, Origin, Role, Session, Target, ToolCall
 from gateway.store import locks, messages, people, resting, reviews, search, sessions, writes
+from gateway.store.encoding import time_text
 from tests.bot import NoQueue
 from tests.flows.test_cli import AT, CHAT, Machine, add, core, machine  # fixtures
 from tests.store.given import StillClock
@@ -367,6 +368,28 @@ def test_nothing_that_fits_is_no_failure(machine: Machine, core: app.Core) -> No
     """And asks nothing."""
     ran = machine.hikae("sessions", "prune", "--containing", "walrus")
     assert (ran.code, ran.err) == (0, "No conversation fits.\n")
+
+
+def test_what_is_taken_up_while_the_question_stands_there_stays(
+    machine: Machine, core: app.Core, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person may think about it for minutes; nobody said that the new words may go."""
+    old, other = (talk(core, f"The {what} pot", "A pot.", at=AT - timedelta(days=400)) for what in ("blue", "red"))
+
+    def think(*_: object, **__: object) -> bool:
+        with core.db.write() as tx:
+            said = messages.NewMessage(old.space, CHAT, "telegram:123", Role.USER, "And now?", core.clock.now())
+            messages.keep(tx, replace(said, session=old.id, turn=2, generation=1, done=Done.ANSWERED))
+            tx.execute("UPDATE sessions SET last_at = ? WHERE id = ?", (time_text(core.clock.now()), old.id))
+        return True
+
+    monkeypatch.setattr("gateway.cli.clearing.confirmed", think)
+    ran = machine.hikae("sessions", "prune", "--older-than", "30")
+
+    assert (ran.code, ids(core)) == (1, [old.id])
+    assert f"{old.id} does not fit any more: something was said in it meanwhile. It stays." in ran.err
+    assert "✓ Deleted 1 conversation." in ran.out
+    assert other.id not in ids(core)
 
 
 def test_the_conversations_of_one_space_go_and_no_others(machine: Machine, core: app.Core) -> None:

@@ -1,6 +1,7 @@
 """Edit before approve: what waits may be said otherwise, and waits on; on Telegram, on Discord, at the terminal."""
 
 import json
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -295,6 +296,26 @@ async def test_the_command_line_opens_an_editor(tmp_path: Path) -> None:
         assert (row.status, row.operations[0].content, row.edited_by) == (
             Status.STAGED, "Lives in Norway", "terminal:owner",
         )  # fmt: skip
+
+
+async def test_an_editor_does_not_write_over_what_was_changed_meanwhile(tmp_path: Path) -> None:
+    """It may be open for an hour."""
+    async with running_bot(tmp_path, memory=ASK) as bot:
+        await proposes(bot, "Lives in Bergen", "I live in Bergen")
+        here = Machine(bot.home)
+        editor = tmp_path / "editor"
+        meanwhile = (
+            f"{sys.executable} -m tests.unhurried --home {bot.home.path} memory edit 1 Lives in Bergen since May"
+        )
+        editor.write_text(f'#!/bin/sh\n{meanwhile} || exit 1\nprintf "Lives in Oslo\\n" > "$1"\n', "utf-8")
+        editor.chmod(0o700)
+        done = here.run("memory", "edit", "1", EDITOR=str(editor), VISUAL=str(editor))
+
+        assert (done.returncode, done.stderr) == (
+            1,
+            "Somebody else has changed 1 meanwhile. Nothing was done; edit it again to see what it says now.\n",
+        )
+        assert [row.operations[0].content for row in bot.ledger()] == ["Lives in Bergen since May"]
 
 
 def _person(person: int) -> Person:

@@ -138,6 +138,35 @@ def test_sounds_that_differ_stay_apart() -> None:
     assert len({fold(text) for text in ("ハ", "バ", "パ")}) == 3
 
 
+@pytest.mark.parametrize(
+    ("query", "text", "wanted"),
+    [
+        ("dog NOT (ab* NOT cat)", "dog abc cat", True),
+        ("dog NOT (ab* NOT cat)", "dog abc", False),
+        ("(ab* NOT cat) bird", "bird abc cat", False),
+        ("(ab* NOT cat) bird", "bird abc", True),
+        ("(dog NOT cat) OR ab*", "dog cat", False),
+        ("(dog NOT cat) OR ab*", "dog cat abc", True),
+    ],
+)
+def test_what_the_index_cannot_exclude_is_looked_at(query: str, text: str, wanted: bool) -> None:
+    """Else a NOT in brackets hides what is there, or shows what is not wanted."""
+    node = parse(query).node
+
+    assert node is not None
+    assert node.holds(fold(text)) is wanted
+
+
+def test_a_long_text_is_cut_between_words() -> None:
+    """Half a word stands in no message: a pasted address of a thousand characters would not find its own."""
+    address = "https://example.org/" + "/".join(f"part{number:03d}" for number in range(100))
+    [term] = parse(address).terms
+
+    assert len(term.text) <= 500
+    assert term.holds(fold(address))
+    assert parse("x" * 700).terms[0].holds(fold("x" * 700))
+
+
 def test_a_day_begins_where_the_person_lives() -> None:
     """ "Since the first" means the first there."""
     assert day("2026-11-01", TOKYO) == datetime(2026, 10, 31, 15, tzinfo=UTC)

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,6 +38,18 @@ def test_arguments_that_are_no_json_do_not_poison_the_conversation() -> None:
 
     [made] = answer.tool_calls
     assert json.loads(made.arguments) == {"unreadable_arguments": '{"action": "ad'}
+
+
+@pytest.mark.parametrize(
+    "given", [("call_5", "call_5"), ("call_6", ""), ("", "call_5"), ("call_6", "", "call_6_2")]
+)
+def test_every_call_has_an_id_of_its_own(given: tuple[str, ...]) -> None:
+    """Two of one name get one result, and servers refuse every later request of the conversation."""
+    pieces = [call(index=place, id=id, function={"name": "memory"}) for place, id in enumerate(given)]
+    made = [one.id for one in assembled(*pieces).answer().tool_calls]
+
+    assert len(set(made)) == len(given)
+    assert set(made) > {id for id in given if id} or len(set(given) - {""}) == len(set(made))
 
 
 def test_arguments_that_came_as_an_object_become_text() -> None:

@@ -50,12 +50,12 @@ def _known_only(ground: Ground, target: Target, file: File) -> list[str]:
 
 def _erase(ground: Ground, sought: Sought, target: Target) -> int:
     file = ground.files.read(ground.space, target)
-    gone = [text for text in file.doc.texts if sought.goes(ref(target, text), text)]
-    stale = [text for text in _known_only(ground, target, file) if sought.goes(ref(target, text), text)]
-    if not gone and not stale and not (sought.everything and file.data):
+    if not any(_goes(ground, sought, target, file)) and not (sought.everything and file.data):
         return 0
     textfile.refuse_unwritable(file.path)
     with ground.db.write() as tx:
+        file = ground.files.read(ground.space, target)  # we may have waited for long, and an editor has not
+        gone, stale = _goes(ground, sought, target, file)
         ground.files.notice_hand_edit(tx, ground.space, target, file)
         ground.note(tx, "entry", [*gone, *stale])
     failpoints.reach("forget.entries.noted")
@@ -73,6 +73,13 @@ def _erase(ground: Ground, sought: Sought, target: Target) -> int:
         if sought.everything:
             vacating.drop_known_files(tx, ground.space.id)
     return len(gone) + len(stale)
+
+
+def _goes(ground: Ground, sought: Sought, target: Target, file: File) -> tuple[list[str], list[str]]:
+    """The entries of the file that go, and those that we know of an older state of it."""
+    gone = [text for text in file.doc.texts if sought.goes(ref(target, text), text)]
+    stale = [text for text in _known_only(ground, target, file) if sought.goes(ref(target, text), text)]
+    return gone, stale
 
 
 def _without(file: File, gone: list[str]) -> bytes:
