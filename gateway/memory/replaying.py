@@ -62,7 +62,7 @@ def _known_again(ground: Ground) -> list[str]:
 
         oldcopies.holds(ground.home.state_db, recognise)
         for path in copying.files_below(ground.home.path):
-            if path.suffix == ".md" or ".bak." in path.name:
+            if not path.name.startswith(ground.home.state_db.name):
                 recognise(textfile.read(path).decode("utf-8", "replace"))
     return list(found)
 

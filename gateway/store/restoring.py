@@ -50,5 +50,7 @@ def _put_in_place(home: Home) -> None:
             for part in ("-wal", "-shm"):
                 textfile.remove(home.state_db.with_name(home.state_db.name + part))
         copying.put_in_place(ready, home.path / ready.name)
+    for replaced in sorted(home.path.glob(".*.old.part")):  # a kill came before it went
+        copying.remove_folder(replaced)
     textfile.remove(home.restoring)
     copying.remove_folder(scratch(home))
