@@ -85,9 +85,9 @@ def _supervise(home: Home, chosen: Settings, *, wait_seconds: float) -> int:
         clock = SystemClock()
         db = held.enter_context(Database.open(home, clock))
         memory = Memory(db, home, clock, chosen)
+        held.callback(memory.overwrite_replaced)
         broker = Broker(home, connect_url(home, chosen))
         Supervisor(home, db, memory, broker, runtime.job_queue(home, chosen), clock).run()
-        memory.overwrite_replaced()
     return 0
 
 
@@ -95,8 +95,10 @@ def _work_off(home: Home, chosen: Settings) -> int:
     clock = SystemClock()
     with Database.open(home, clock) as db:
         memory = Memory(db, home, clock, chosen)
-        memory.finish_interrupted()
-        memory.overwrite_replaced()
+        try:
+            memory.finish_interrupted()
+        finally:
+            memory.overwrite_replaced()
         burst.work_off(home, db, clock, lambda job: runtime.run(home, job))
     return 0
 

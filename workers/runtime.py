@@ -252,5 +252,7 @@ def _opened(home: Home) -> Iterator[Runtime]:
     clock = SystemClock()
     with Database.open(home, clock) as db:
         memory = Memory(db, home, clock, chosen)
-        yield Runtime(home, chosen, db, memory, clock)
-        memory.overwrite_replaced()
+        try:
+            yield Runtime(home, chosen, db, memory, clock)
+        finally:
+            memory.overwrite_replaced()

@@ -30,18 +30,20 @@ def create(options: Options) -> None:
 @backup.command("list")
 @json_option
 @click.pass_obj
-def list_(options: Options) -> None:
+def list_(options: Options) -> int:
     """The copies that are there, oldest first."""
-    found = copies.listed(options.home)
+    found, broken = copies.listed(options.home), copies.broken(options.home)
+    zone = _settings(options).zone()
+    for trouble in broken:
+        click.echo(options.say(trouble.key, **trouble.values), err=True)
     if options.json:
         emit([_as_data(one) for one in found])
-        return
-    zone = _settings(options).zone()
-    if not found:
+    elif not found:
         click.echo(options.say("backup.none"))
     else:
         for line in columns([(one.name, _size(one.bytes), clock_time(one.at, zone)) for one in found]):
             click.echo(line)
+    return 1 if broken else 0
 
 
 @backup.command()

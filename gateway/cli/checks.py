@@ -26,6 +26,7 @@ from gateway.modelchoice import KEY_VARIABLES, ModelChoice
 from gateway.records import Space, Target
 from gateway.settings import Settings
 from gateway.store import holding, looking, people, search_index, textfile
+from gateway.store.opening import OLDEST_SQLITE
 from gateway.store.transaction import Reader
 
 OLDEST_PYTHON = (3, 11)
@@ -81,6 +82,8 @@ def _python() -> Check:
 def _sqlite() -> Check:
     version, options = looking.sqlite_version(), looking.sqlite_options()
     name = ".".join(map(str, version))
+    if version < OLDEST_SQLITE:
+        return Check.of("sqlite", False, "check.sqlite_old", version=name)
     missing = [each for each in ("FTS5", "trigram", "threadsafe") if each not in options]
     if missing:
         return Check.of("sqlite", False, "check.sqlite_lacks", version=name, missing=", ".join(missing))

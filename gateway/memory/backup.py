@@ -7,14 +7,14 @@ through the backups that are there (`layers.backups`), so none is made while one
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway import __version__, failpoints
-from gateway.errors import NotFound, Refused, StoreBusy
+from gateway.errors import NotFound, Refused
 from gateway.home import Home
 from gateway.memory import incognito
 from gateway.ports import Clock
@@ -23,6 +23,7 @@ from gateway.store.db import Database
 
 MANIFEST = "manifest.json"
 FORMAT = 1
+_DATABASE = "state.db"
 LOCK_SECONDS = 10.0
 
 
@@ -49,30 +50,63 @@ def create(db: Database, home: Home, clock: Clock, keep: int) -> Backup:
 
     Raises Refused while something is being forgotten, and StoreBusy where a file is held for too long.
     """
-    with _no_forget_meanwhile(db, home):
-        at = clock.now().astimezone(UTC)
-        name = _free_name(home, f"{at:%Y%m%dT%H%M%SZ}")
-        part = home.backups / f".{name}.part"
-        copying.make_folder(part)
-        try:
-            _copy_home(db, home, part)
-            incognito.leave_out(db, part, clock)
-            failpoints.reach("backup.copied")
-            write_manifest(part, at)
-            copying.put_in_place(part, home.backups / name)
-        finally:
-            copying.remove_folder(part)
-        for old in _too_many(home, keep):
-            copying.remove_folder(old.path)
+    with alone(home):
+        return create_alone(db, home, clock, keep)
+
+
+def create_alone(db: Database, home: Home, clock: Clock, keep: int) -> Backup:
+    """`create`, for a caller that is `alone` already."""
+    _refuse_while_forgetting(db)
+    remove_leavings(home)
+    at = clock.now().astimezone(UTC)
+    name = _free_name(home, f"{at:%Y%m%dT%H%M%SZ}")
+    part = home.backups / f".{name}.part"
+    copying.make_folder(part)
+    try:
+        _copy_home(db, home, part)
+        incognito.leave_out(db, part, clock)
+        failpoints.reach("backup.copied")
+        write_manifest(part, at)
+        copying.put_in_place(part, home.backups / name)
+    finally:
+        copying.remove_folder(part)
+    for old in _too_many(home, keep):
+        copying.remove_folder(old.path)
     return read(home.backups / name)
 
 
+def alone(home: Home) -> ExitStack:
+    """Be the only one who forgets, or makes, checks or takes back a backup: all of them work in `run/verify`.
+
+    Raises Refused where somebody else does.
+    """
+    lock = textfile.try_lock(home.forget_lock)
+    if lock is None:
+        raise Refused("backup.busy")
+    held = ExitStack()
+    held.callback(lock.release)
+    return held
+
+
 def listed(home: Home) -> list[Backup]:
-    """The backups that are there, oldest first."""
+    """The backups that are there, oldest first; without the `broken`."""
+    told = (backup for backup in _told(home) if isinstance(backup, Backup))
+    return sorted(told, key=lambda backup: (backup.at, backup.name))
+
+
+def broken(home: Home) -> list[Refused]:
+    """What is wrong with folders in `backups/` whose own list cannot be read: they stay as they are."""
+    return [trouble for trouble in _told(home) if isinstance(trouble, Refused)]
+
+
+def _told(home: Home) -> Iterator[Backup | Refused]:
     if not home.backups.is_dir():
-        return []
-    folders = sorted(path for path in home.backups.iterdir() if (path / MANIFEST).is_file())
-    return sorted(map(read, folders), key=lambda backup: (backup.at, backup.name))
+        return
+    for folder in sorted(path for path in home.backups.iterdir() if (path / MANIFEST).is_file()):
+        try:
+            yield read(folder)
+        except Refused as trouble:
+            yield trouble
 
 
 def found(home: Home, named: str) -> Backup:
@@ -93,12 +127,13 @@ def read(folder: Path) -> Backup:
 
 
 def write_manifest(folder: Path, at: datetime) -> None:
-    """List the files of a backup with their hashes: from now on it counts as one."""
+    """List the files of a backup with their hashes: from now on it counts as one. Raises Refused for a half."""
     files = {
         path.relative_to(folder).as_posix(): {"sha256": copying.sha256_of(path), "bytes": path.stat().st_size}
         for path in copying.files_below(folder)
         if path.name != MANIFEST
     }
+    _refuse_without_database(folder, files)
     told = {"format": FORMAT, "hikae": __version__, "at": at.isoformat(), "files": files}
     textfile.replace(folder / MANIFEST, json.dumps(told, ensure_ascii=False, indent=1).encode() + b"\n")
 
@@ -107,6 +142,7 @@ def check_files(backup: Backup) -> int:
     """Compare each file with its hash; how many there are. Raises Refused, naming the first that differs."""
     files = _manifest(backup.path)["files"]
     assert isinstance(files, dict)
+    _refuse_without_database(backup.path, files)
     for name, known in files.items():
         path = backup.path / name
         if not path.is_file() or copying.sha256_of(path) != known["sha256"]:
@@ -116,15 +152,14 @@ def check_files(backup: Backup) -> int:
 
 def verify(home: Home, backup: Backup, clock: Clock) -> Checked:
     """Restore it for a try, beside the home, and look whether it is whole. Raises Refused or Unusable."""
-    files = check_files(backup)
-    scratch = home.run / "verify"
-    try:
+    with alone(home) as held:
+        files = check_files(backup)
+        scratch = home.run / "verify"
+        held.callback(copying.remove_folder, scratch)
         unpack(backup, scratch)
         with Database.open(Home(scratch), clock) as db, db.read() as rd:
             looking.refuse_damaged(rd)
             return Checked(files, len(spaces.spaces(rd)))
-    finally:
-        copying.remove_folder(scratch)
 
 
 def unpack(backup: Backup, to: Path) -> None:
@@ -134,14 +169,17 @@ def unpack(backup: Backup, to: Path) -> None:
         name = path.relative_to(backup.path)
         if name.name == MANIFEST:
             continue
-        if name == Path("state.db"):
+        if name == Path(_DATABASE):
             copying.copy_database_file(path, to / name)
         else:
             copying.copy_file(path, to / name)
 
 
 def remove_leavings(home: Home) -> None:
-    """End what was half made when somebody was killed: it holds words. Nothing that was complete is lost."""
+    """End what was half made when somebody was killed: it holds words. Nothing that was complete is lost.
+
+    The caller is `alone`: what somebody is making now looks the same.
+    """
     copying.remove_folder(home.run / "verify")
     _drop_unready(home)
     for part in sorted(home.backups.glob(".*.part")):  # `.NAME.old.part` comes before `.NAME.part`
@@ -169,19 +207,11 @@ def _drop_unready(home: Home) -> None:
 # -- making ----------------------------------------------------------------------------------------------
 
 
-def _no_forget_meanwhile(db: Database, home: Home) -> ExitStack:
+def _refuse_while_forgetting(db: Database) -> None:
     """What is being forgotten would be in it, and the forget would have been past it."""
-    alone = ExitStack()
-    lock = textfile.try_lock(home.forget_lock)
-    if lock is None:
-        raise StoreBusy("Something is being forgotten, or another backup is made. Try again in a minute.")
-    alone.callback(lock.release)
     with db.read() as rd:
         if forgets.erasing(rd):
-            alone.close()
             raise Refused("backup.forgetting")
-    remove_leavings(home)
-    return alone
 
 
 def _copy_home(db: Database, home: Home, to: Path) -> None:
@@ -220,6 +250,12 @@ def _free_name(home: Home, name: str) -> str:
     while (home.backups / (free := name if number == 1 else f"{name}-{number}")).exists():
         number += 1
     return free
+
+
+def _refuse_without_database(folder: Path, files: Mapping[str, object]) -> None:
+    """Every home has one: a list without it was made of a folder that somebody had emptied."""
+    if _DATABASE not in files:
+        raise Refused("backup.damaged", name=folder.name, file=_DATABASE)
 
 
 def _manifest(folder: Path) -> dict[str, object]:

@@ -261,6 +261,8 @@ class Files:
 
         Not waited for until it is on disk: the approval and the file are. Should a power cut take this back, the
         row is `approved` again and the file as `after_hash` says; whoever finishes it next says the same once more.
+        Unless somebody edits the file by hand before that: then the row ends `failed` though the file has it, which
+        its card says, and what the file holds counts as edited by hand.
         """
         now = self.clock.now()
         with self.db.write(durable=False) as tx:

@@ -39,7 +39,7 @@ class Erasing:
 
     def erase(self) -> bool:
         """True: it is done. False: not now. Raises TryLater, and Refused for a file that is closed to us."""
-        if self.scope.kind is Kind.PASSAGE and not self.scope.passages:
+        if self.forget.kind == Kind.PASSAGE and not self.scope.passages:
             return self._finish()  # killed after the words themselves were erased
         sought = forgetplan.sought_of(
             self.scope, frozenset(self.forget.left_out), message=self.forget.message, forget=self.forget.id

@@ -12,7 +12,7 @@ from gateway.memory import verifying
 from gateway.memory.layers import files, skills, trees
 from gateway.memory.layers.layer import Ground, Sought
 from gateway.records import Target
-from gateway.store import disks, forgets, people
+from gateway.store import disks, forgets, people, sessions
 from gateway.store.db import Database
 
 _TABLES = {"messages": "messages", "ledger": "writes"}
@@ -38,7 +38,7 @@ def verify(ground: Ground, sought: Sought, redis: Sequence[tuple[str, bytes]]) -
     rightful = verifying.Rightful(
         space=ground.space.id,
         rows=_rows(ground.db, sought),
-        keys=[("known_files", (ground.space.id, target.value)) for target in _kept_in(sought)],
+        keys=_keys(ground, sought),
         paths=tuple(_paths(ground.home, ground.db, ground, sought)),
     )
     found = verifying.verify(ground.home, ground.db, sought.passages, rightful, sought.texts, redis)
@@ -64,6 +64,20 @@ def _rows(db: Database, sought: Sought) -> tuple[tuple[str, int], ...]:
     with db.read() as rd:
         begun = forgets.erasing(rd)
     return (*kept, *(("forgets", id) for id in begun))
+
+
+def _keys(ground: Ground, sought: Sought) -> list[tuple[str, tuple[int | str, ...]]]:
+    """What we know of a file in which an entry was left out, and the prompts that were made of it meanwhile."""
+    kept_in = _kept_in(sought)
+    if not kept_in:
+        return []
+    with ground.db.read() as rd:
+        begun = forgets.get(rd, sought.forget).begun_at if sought.forget else None
+        frozen = sessions.frozen_since(rd, ground.space.id, begun) if begun is not None else []
+    files: list[tuple[str, tuple[int | str, ...]]] = [
+        ("known_files", (ground.space.id, target.value)) for target in kept_in
+    ]
+    return [*files, *(("sessions", (id,)) for id in frozen)]
 
 
 def _kept_in(sought: Sought) -> list[Target]:

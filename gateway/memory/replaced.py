@@ -4,6 +4,8 @@ Done by housekeeping once a minute, by a process that replaced something when it
 what was forgotten, and by the next write where much of it waits (`store.leavings`).
 """
 
+from pathlib import Path
+
 from gateway.errors import Refused, StoreBusy
 from gateway.home import Home
 from gateway.store import spaces, textfile
@@ -26,7 +28,15 @@ def overwrite(home: Home, space: str, wait_seconds: float = WAIT_SECONDS) -> boo
 
 def overwrite_all(home: Home, db: Database, wait_seconds: float = WAIT_SECONDS) -> bool:
     """In every space. Without anything to do that is a look into each folder, and no lock."""
-    with db.read() as rd:
-        names = [space.name for space in spaces.spaces(rd)]
-    left = [name for name in names if not overwrite(home, name, wait_seconds)]
+    left = [name for name in _names(db) if not overwrite(home, name, wait_seconds)]
     return not left
+
+
+def folders(home: Home, db: Database) -> frozenset[Path]:
+    """Where `overwrite_all` looks: what was replaced anywhere else is overwritten by nobody."""
+    return frozenset(map(home.space_dir, _names(db)))
+
+
+def _names(db: Database) -> list[str]:
+    with db.read() as rd:
+        return [space.name for space in spaces.spaces(rd)]

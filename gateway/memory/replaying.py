@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from gateway.home import Home
 from gateway.memory import tombstones
-from gateway.memory.layers import LAYERS, backups, copies, entries, people, providers
+from gateway.memory.layers import LAYERS, backups, copies, entries, people, providers, search_index
 from gateway.memory.layers.layer import Ground, Sought
 from gateway.memory.passages import Passage
 from gateway.memory.writing import Memory
@@ -21,8 +21,9 @@ from gateway.store import tombstones as kept
 from gateway.store.db import Database
 from gateway.store.transaction import Transaction
 
-_NOT_THERE = (backups, copies, people, providers)
-"""What an older state that is being made ready does not have, or what stays as it was."""
+_NOT_HERE = (backups, copies, people, providers, search_index)
+"""What an older state that is being made ready does not have, what stays as it was, and what is done once at the
+end, whatever was erased (`restoring`)."""
 
 
 def replay(now: Database, then: Database, ready: Home, clock: Clock, settings: Settings) -> int:
@@ -88,7 +89,7 @@ def _erase(ground: Ground, words: Sequence[str], rows: Sequence[str]) -> int:
     )
     if not sought.passages and not sought.rows:
         return 0
-    skipped = {layer.NAME for layer in _NOT_THERE}
+    skipped = {layer.NAME for layer in _NOT_HERE}
     return sum(layer.erase(ground, sought) for layer in LAYERS if layer.name not in skipped)
 
 

@@ -15,7 +15,7 @@ from gateway.memory import backup, replaying
 from gateway.memory.backup import Backup
 from gateway.ports import Clock
 from gateway.settings import Settings
-from gateway.store import copying, forgets, textfile
+from gateway.store import copying, forgets, search_upkeep, textfile
 from gateway.store import restoring as in_place
 from gateway.store.db import Database
 
@@ -41,7 +41,7 @@ def restore(home: Home, chosen: Backup, clock: Clock, settings: Settings) -> Res
     Raises Refused where the backup is damaged or anything of this home still runs.
     """
     backup.check_files(chosen)
-    with _alone(home):
+    with _alone(home), backup.alone(home):
         backup.remove_leavings(home)
         ready = Home(in_place.scratch(home))
         backup.unpack(chosen, ready.path)
@@ -52,8 +52,8 @@ def restore(home: Home, chosen: Backup, clock: Clock, settings: Settings) -> Res
                 with Database.open(home, clock) as now:
                     _refuse_while_forgetting(now)
                     replayed = replaying.replay(now, then, ready, clock, settings)
-                    before = backup.create(now, home, clock, 0).name
-            then.rewrite()
+                    before = backup.create_alone(now, home, clock, 0).name
+            _leave_rows_only(then)
         kept = _leave_own_files(home, ready)
         failpoints.reach("restore.ready")
         in_place.begin(home)
@@ -79,6 +79,14 @@ def _refuse_while_forgetting(now: Database) -> None:
     with now.read() as rd:
         if forgets.erasing(rd):
             raise Refused("backup.forgetting")
+
+
+def _leave_rows_only(then: Database) -> None:
+    """Let no word lie in the file that is in no row. Nobody waits for this database."""
+    if search_upkeep.is_due(then):
+        search_upkeep.merge(then, search_upkeep.ALONE)
+    then.rewrite()
+    search_upkeep.swept(then)
 
 
 def _leave_own_files(home: Home, ready: Home) -> tuple[str, ...]:

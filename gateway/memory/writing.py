@@ -86,6 +86,11 @@ class Memory:
         """The door to skills: a review changes both in one commit."""
         self._undoings = Undoings(self._files)
 
+    @property
+    def files(self) -> Files:
+        """For what erases in them (`layers`): what that replaces is overwritten as all else, at the end."""
+        return self._files
+
     # -- looking -----------------------------------------------------------------------------------------
 
     def targets(self, space: Space) -> tuple[Target, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from itertools import groupby
 
-from gateway.store import search_index, tombstones
+from gateway.store import search_index, search_upkeep, tombstones
 from gateway.store.transaction import Reader, Transaction
 
 
@@ -46,6 +46,7 @@ def take_words(rd: Reader, tx: Transaction, id: int) -> bool:
     if row is None or tx.row("SELECT 1 FROM messages WHERE id = ? AND at = ?", (id, row["at"])) is None:
         return False
     search_index.unindex(tx, id)
+    search_upkeep.ask_for_sweep(tx)
     tx.execute(
         """
         UPDATE messages

@@ -24,7 +24,10 @@ def copy_database(rd: Reader, to: Path) -> None:
 
 
 def copy_database_file(path: Path, to: Path) -> None:
-    """A database that nobody uses, byte by byte: whoever opens the copy is told where it is damaged. Not synced."""
+    """A database that nobody uses, byte by byte: whoever opens the copy is told where it is damaged.
+
+    Not synced: most are for a moment. What is to stay goes through `put_in_place`.
+    """
     textfile.copy_private(path, to)
 
 
@@ -83,24 +86,37 @@ def remove_folder(path: Path) -> None:
 
 
 def put_in_place(path: Path, to: Path) -> None:
-    """Give a finished file or folder its name; what had it goes. May be repeated after a kill."""
+    """Give a finished file or folder its name; what had it goes. May be repeated after a kill.
+
+    Each step is on disk before the next: what had the name is overwritten, and a power cut must find the one or the
+    other whole.
+    """
     with _in_words(to):
         if not path.exists():
             return  # it is there already
+        _sync_all(path)
         if path.is_dir() and to.exists():
             # Nobody finds neither: what was there goes after the new one has its name.
             old = to.with_name(f".{to.name}.old.part")
             remove_folder(old)
             os.replace(to, old)
             os.replace(path, to)
+            leavings.sync_folder(to.parent)
             remove_folder(old)
         else:
             os.replace(path, to)
-        handle = os.open(to.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        leavings.sync_folder(to.parent)
+
+
+def _sync_all(path: Path) -> None:
+    """A file, or a folder with all that is in it. Nobody may have a database in it open."""
+    for each in (*path.rglob("*"), path):
+        if not each.is_symlink() and (each.is_file() or each.is_dir()):
+            handle = os.open(each, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
 
 @contextlib.contextmanager

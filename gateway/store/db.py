@@ -78,6 +78,7 @@ class Database:
 
         Raises Unusable for one that is too new, damaged or not ours, with nothing touched.
         """
+        opening.refuse_old_sqlite()
         steps = migrating.steps() if steps is None else steps
         textfile.prepare_home(home)
         with givingway.lock(home, wait_seconds), opening.translated():
@@ -103,6 +104,8 @@ class Database:
         until the next commit that is durable, or a checkpoint. For work that is done again then. Such a one may
         also yield: it is undone as soon as somebody else waits to write, and raises GaveWay.
         """
+        if yields and durable:
+            raise Broken("a write transaction that yields would undo those that share its commit")
         with opening.translated():
             with self._turn():
                 if not durable:

@@ -86,7 +86,7 @@ def set_marks(tx: Transaction, id: int, marks: bool) -> bool:
 
 
 def add_row(tx: Transaction, id: int, ref: str) -> None:
-    """One more thing that goes whole, while it is being forgotten."""
+    """One more thing that goes whole. The caller holds the lock of all erasing, so that nobody is past it."""
     tx.execute(
         """
         UPDATE forgets SET "rows" = json_insert("rows", '$[#]', :ref) WHERE id = :id AND status = 'erasing'

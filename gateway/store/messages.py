@@ -77,6 +77,9 @@ def is_kept(rd: Reader, chat: Chat, platform_id: str) -> bool:
 
 def begin(tx: Transaction, id: int, session: str, turn: int, generation: int, stamp: str, sent: str | None) -> None:
     """Let a waiting user message join its session as the question of a turn, as it will be sent."""
+    hidden = incognito.is_one(tx, session)
+    if hidden:
+        search_index.unindex(tx, id)  # before: of an incognito session no row is known to the index
     tx.execute(
         """
         UPDATE messages
@@ -92,9 +95,7 @@ def begin(tx: Transaction, id: int, session: str, turn: int, generation: int, st
             "sent": None if sent is None else clean(sent),
         },
     )
-    if incognito.is_one(tx, session):
-        search_index.unindex(tx, id)
-    else:
+    if not hidden:
         search_index.joins(tx, id, session)
 
 

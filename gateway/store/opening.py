@@ -23,6 +23,9 @@ _PRAGMAS = """
 """
 
 
+OLDEST_SQLITE = (3, 38, 0)
+"""The first with all that the migrations ask for."""
+
 DAMAGED = (
     "state.db is damaged or is no database. Nothing was changed. Move it away and restore a copy "
     "from backups/ (without one, hikae starts a new state.db; memory files are not affected)."
@@ -31,6 +34,19 @@ DAMAGED = (
 
 class Unusable(GatewayError):
     """This state.db cannot be used as it is, and was left as it is. The text says what to do."""
+
+
+def refuse_old_sqlite() -> None:
+    """Raises Unusable before anything is made: a migration would fail in the middle of a statement."""
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        raise Unusable(
+            f"This Python's SQLite is {sqlite3.sqlite_version}; hikae needs {_dotted(OLDEST_SQLITE)} or newer. "
+            "Start hikae with another Python. Nothing was touched."
+        )
+
+
+def _dotted(version: Sequence[int]) -> str:
+    return ".".join(map(str, version))
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -67,7 +67,11 @@ def index(tx: Transaction, id: int) -> None:
 
 
 def unindex(tx: Transaction, id: int) -> None:
-    """Take a message out, while it still is as it was indexed. What its session is about is thrown away, too."""
+    """Take a message out, while it still is as it was indexed. What its session is about is thrown away, too.
+
+    Its words stay in the pages of the index until they are merged away, which is noted here; that somebody should
+    do it soon is `search_upkeep.ask_for_sweep`.
+    """
     if not tx.changed("DELETE FROM message_places WHERE id = ?", (id,)):
         return
     row = _row(tx, id)
@@ -76,6 +80,7 @@ def unindex(tx: Transaction, id: int) -> None:
     tx.execute(
         "INSERT INTO message_words (message_words, rowid, text) VALUES ('delete', ?, ?)", (id, _document(row))
     )
+    tx.execute("UPDATE search_state SET taken = taken + 1")
     if row["session"]:
         drop_digest(tx, row["session"])
 

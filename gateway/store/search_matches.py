@@ -22,8 +22,10 @@ from gateway.store.transaction import Reader
 READ = 300
 """The text of so many matches is read."""
 READ_OF_SPARSE, SPARSE = 100, 50_000
-"""So few of a phrase, where that many lie over so many messages or more: all positions of its words between two
-matches are compared, which for a stop word takes longer than anything else."""
+"""So few of a phrase of common words, where that many lie over so many messages or more: all positions of its words
+between two matches are compared, which takes longer than anything else."""
+COMMON = 5_000
+"""A word is common that is in more messages. One that is not makes its phrase cheap to find."""
 COUNTED, COUNTED_OF_SEVERAL = 5_000, 1_000
 COUNT_AT_MOST = 50_000
 DENSE = 80
@@ -200,13 +202,33 @@ class Lookup:
 
     def _newest(self, low: int, high: int) -> tuple[list[tuple[int, int]], bool]:
         """(id, session) of the newest matches, and whether that is all of them."""
-        most, match = self._most(), self.query.match
-        if most > READ_OF_SPARSE and any(len(term.tokens) > 1 for term in self.query.terms):
+        most, match, rows = self._most(), self.query.match, list[tuple[int, int]]()
+        # What the index finds too much of is looked at afterwards: there every match is needed that may be one.
+        phrases = not self.query.exact and any(len(term.tokens) > 1 for term in self.query.terms)
+        if most > READ_OF_SPARSE and phrases:
             rows = self._ids(match, low, high, READ_OF_SPARSE)
-            if len(rows) < READ_OF_SPARSE or rows[0][0] - rows[-1][0] >= SPARSE:
-                return rows, len(rows) < READ_OF_SPARSE
-        rows = self._ids(match, low, high, most)
-        return rows, len(rows) < most
+            if len(rows) < READ_OF_SPARSE:
+                return rows, True
+            if rows[0][0] - rows[-1][0] >= SPARSE and self._has_phrase_of_common_words(low, high):
+                return rows, False
+            high = rows[-1][0]
+        rows += self._ids(match, low, high, most - len(rows) + 1)
+        return rows[:most], len(rows) <= most
+
+    def _has_phrase_of_common_words(self, low: int, high: int) -> bool:
+        phrases = (term.tokens for term in self.query.terms if len(term.tokens) > 1)
+        return any(all(self._is_common(token, low, high) for token in dict.fromkeys(each)) for each in phrases)
+
+    def _is_common(self, token: str, low: int, high: int) -> bool:
+        row = self.rd.row(
+            """
+            SELECT 1 FROM message_words
+             WHERE message_words MATCH :match AND rowid >= :low AND rowid < :high
+             LIMIT 1 OFFSET :count
+            """,
+            {"match": f'"{token}"', "low": low, "high": high, "count": COMMON},
+        )
+        return row is not None
 
     def _ids(self, match: str, low: int, high: int, most: int) -> list[tuple[int, int]]:
         """(id, session) of the newest matches in a range."""

@@ -47,8 +47,6 @@ ALONE = Pace(0.5, 160)
 """Where nobody else has the database."""
 CAREFUL_SECONDS = 5.0
 """So long after somebody waited the merge is careful."""
-_SWEEPING = 2
-"""Stands in `sweep` from the beginning of a merge on, until something more is taken out or all is done."""
 
 
 def keep(db: Database, now: datetime) -> None:
@@ -60,19 +58,24 @@ def keep(db: Database, now: datetime) -> None:
     if behind:
         _catch_up(db)
     _digest(db, now)
-    if is_due(db):
+    if _holds(db, "asked > swept"):
         sweep(db)
 
 
 def is_due(db: Database) -> bool:
-    """Whether something was taken out whose words still lie in the index."""
+    """Whether something was taken out whose words still lie in the index, be it that somebody asked for a sweep or
+    that a message was only edited: housekeeping lets that wait for the next sweep, a forget does not."""
+    return _holds(db, "taken > merged")
+
+
+def _holds(db: Database, condition: str) -> bool:
     with db.read() as rd:
-        return rd.row("SELECT 1 FROM search_state WHERE sweep > 0 AND degraded = 0") is not None
+        return rd.row(f"SELECT 1 FROM search_state WHERE {condition} AND degraded = 0") is not None
 
 
 def ask_for_sweep(tx: Transaction) -> None:
     """Something was taken out for good: its words must leave the pages of the index, too."""
-    tx.execute("UPDATE search_state SET sweep = 1")
+    tx.execute("UPDATE search_state SET taken = taken + 1, asked = taken + 1")
 
 
 def sweep(db: Database) -> bool:
@@ -82,27 +85,33 @@ def sweep(db: Database) -> bool:
     here into one, which also makes searches faster.
     """
     merge(db)
-    clean = db.checkpoint()
-    if clean:
-        swept(db)
+    clean = swept(db)
     log.info("search.swept", extra={"clean": clean})
     return clean
 
 
-def swept(db: Database) -> None:
-    """Note that nothing is left of what was taken out before the last merge began."""
-    with db.write() as tx:
-        tx.execute(f"UPDATE search_state SET sweep = 0 WHERE sweep = {_SWEEPING}")
+def swept(db: Database) -> bool:
+    """Empty the WAL and note how far nothing is left in the file. False: a reader was in the way.
+
+    Only what was merged before is noted: what somebody else merges meanwhile may not be in the file yet.
+    """
+    with db.read() as rd:
+        row = rd.row("SELECT merged FROM search_state")
+    clean = db.checkpoint()
+    if clean and row is not None:
+        with db.write() as tx:
+            tx.execute("UPDATE search_state SET swept = :merged WHERE swept < :merged", dict(row))
+    return clean
 
 
 def merge(db: Database, pace: Pace = BRISK) -> None:
     """Merge all parts of the index into one, in slices, so that no write waits for long.
 
-    No slice is waited for until it is on disk: what a power cut takes back is merged again, for `sweep` stands
-    until the checkpoint after the last one.
+    No slice is waited for until it is on disk: what a power cut takes back is merged again, for `merged` is written
+    after the last one. Of what is taken out meanwhile the words may lie where the merge has been already.
     """
-    with db.write() as tx:
-        tx.execute(f"UPDATE search_state SET sweep = {_SWEEPING}")
+    with db.read() as rd:
+        row = rd.row("SELECT taken FROM search_state")
     careful_until = 0.0
     for table in ("message_words", "session_words"):
         steps, in_wal = 0, 0
@@ -121,6 +130,9 @@ def merge(db: Database, pace: Pace = BRISK) -> None:
             if in_wal >= now.steps_in_wal:
                 db.shorten()
                 in_wal = 0
+    if row is not None:
+        with db.write() as tx:
+            tx.execute("UPDATE search_state SET merged = :taken WHERE merged < :taken", dict(row))
 
 
 def _merge_slice(db: Database, table: str, pace: Pace, *, first: bool, yields: bool) -> tuple[int, bool, bool]:

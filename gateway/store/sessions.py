@@ -205,6 +205,14 @@ def quiet(rd: Reader, before: datetime) -> list[Session]:
     return [_session(row) for row in rows if unreviewed(rd, row["id"])]
 
 
+def frozen_since(rd: Reader, space: int, at: datetime) -> list[str]:
+    """The sessions of a space whose prompt was made at this moment or later."""
+    rows = rd.rows(
+        "SELECT id FROM sessions WHERE space = :space AND frozen_at >= :at", {"space": space, "at": time_text(at)}
+    )
+    return [row["id"] for row in rows]
+
+
 def recent(rd: Reader, space: int | None, limit: int) -> list[SessionSummary]:
     """The sessions used last, of one space or (None) of all; incognito ones are in no list."""
     rows = rd.rows(

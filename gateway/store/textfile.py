@@ -147,7 +147,7 @@ def make_private_folder(path: Path) -> None:
 def copy_private(path: Path, to: Path) -> None:
     """Copy a file of somebody else's as it is now, for us alone; no link is followed.
 
-    Raises Unreadable, or StoreBusy on a full disk. The copy is for a moment: it is not synced.
+    Raises Unreadable, or StoreBusy on a full disk. The copy is not synced: whoever keeps it sees to that.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.home import Home
+from gateway.store import textfile
 from tests.flows.test_cli import Machine
 from tests.flows.test_cli import machine as machine
 
@@ -59,3 +60,24 @@ def test_on_a_new_machine_it_is_said_that_forgotten_things_may_be_back(machine: 
 
     assert ran.code == 0
     assert "may have come back: this home had no marks of it." in ran.out
+
+
+@pytest.mark.parametrize(
+    "command", [("create",), ("verify",), ("restore", "--yes")], ids=lambda command: command[0]
+)
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "Something is being forgotten, or "), ("ja", "いま、内容を忘れる処理か、")]
+)
+def test_who_comes_while_something_is_forgotten_is_told_to_wait(
+    machine: Machine, command: tuple[str, ...], language: str, said: str
+) -> None:
+    """All of them work in one place, a forget too; nothing of it may be pulled out from under anybody."""
+    machine.configure(f"display: {{language: {language}}}\n")
+    made = machine.hikae("backup", "create", "--json").json
+    name = () if command == ("create",) else (made["name"],)
+
+    with textfile.lock(machine.home.forget_lock, 1):
+        ran = machine.hikae("backup", *command, *name)
+
+    assert (ran.code, ran.err.startswith(said)) == (1, True)
+    assert [one["name"] for one in machine.hikae("backup", "list", "--json").json] == [made["name"]]

@@ -8,11 +8,12 @@ import pytest
 from gateway import failpoints
 from gateway.errors import NotFound, Refused
 from gateway.home import Home
-from gateway.memory import backup, restoring
+from gateway.memory import backup, restoring, verifying
 from gateway.memory.forgetting import Forgetting
 from gateway.memory.layers.layer import Scope
+from gateway.memory.passages import Passage
 from gateway.settings import Settings
-from gateway.store import forgets, search, sessions, textfile
+from gateway.store import forgets, search, search_upkeep, sessions, textfile
 from gateway.store import restoring as in_place
 from gateway.store.db import Database
 from tests.store.given import StillClock, after, keep, session
@@ -294,15 +295,55 @@ def test_going_back_to_a_time_before_a_forget_brings_nothing_of_it_back(
     if marks:
         everything = b"".join(path.read_bytes() for path in home.path.rglob("*") if path.is_file())
         assert words.encode() not in everything
+        assert words.lower().encode() not in everything
     # Without a mark nobody can test guesses, and nobody knows an entry again: rows alone are told by their numbers.
     assert (
         home.memory_file("owner", "memory").read_text()
         == f"{'' if marks else f'Knows {words}{SEPARATOR}'}Likes tea\n"
     )
     with Database.open(home, clock) as db, db.read() as rd:
+        assert verifying.verify(home, db, [Passage.of(words)]).is_clean is marks
         assert search.find(rd, bot.space.id, words, 5).hits == ()
         assert search.find(rd, bot.space.id, "ferry", 5).hits[0].snippet.startswith("I saw (forgotten) by")
         assert forgets.get(rd, id).status == "done"
+
+
+def test_a_message_that_lost_its_words_brings_none_back_in_the_index(
+    home: Home, clock: StillClock, tmp_path: Path
+) -> None:
+    """It is taken as it is now; without a mark nothing else is erased in the older state."""
+    with Database.open(home, clock) as db:
+        bot = Remembering(db, home, clock)
+        with db.write() as tx:
+            session(tx, turns=1)
+            keep(tx, "I saw quillfeather by the ferry", session="20261130_090007_57bbf6", turn=1)
+        made = backup.create(db, home, clock, keep=7)
+        elsewhere = made.path.rename(tmp_path / made.name)
+        forgetting = Forgetting(db, home, clock, Settings(), bot.memory)
+        id = forgetting.forget(bot.space, Scope(passages=("quillfeather",)), "telegram:123", marks=False)
+        assert forgetting.go_on(id)
+    clock.at = after(minutes=1)
+
+    restoring.restore(home, backup.found(home, str(elsewhere)), clock, Settings())
+
+    with Database.open(home, clock) as db:
+        assert verifying.verify(home, db, [Passage.of("quillfeather")]).is_clean
+        assert not search_upkeep.is_due(db)
+
+
+def test_nothing_is_taken_back_while_somebody_forgets(bot: Remembering) -> None:
+    """A forget works in the same folder: what it has unpacked there must not go under its hands."""
+    made = backup.create(bot.db, bot.home, bot.clock, keep=7)
+    unpacked = bot.home.run / "verify" / "state.db"
+    backup.unpack(made, unpacked.parent)
+
+    with backup.alone(bot.home), pytest.raises(Refused) as refused:
+        restoring.restore(bot.home, made, bot.clock, Settings())
+
+    assert refused.value.key == "backup.busy"
+    assert unpacked.exists()
+    bot.db.close()
+    assert restoring.restore(bot.home, made, bot.clock, Settings()).name == made.name
 
 
 def test_what_stood_in_a_backup_is_overwritten(bot: Remembering) -> None:

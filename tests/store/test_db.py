@@ -173,7 +173,7 @@ def test_who_waits_to_write_is_seen_and_let_in(db: Database, other: Database) ->
 
         def write(waiting: Database = waiting, done: threading.Event = done) -> None:
             with waiting.write() as tx:
-                tx.execute("UPDATE search_state SET sweep = sweep")
+                tx.execute("UPDATE search_state SET version = version")
             done.set()
 
         with ThreadPoolExecutor(1) as pool:
@@ -211,6 +211,15 @@ def test_what_yields_is_undone_as_soon_as_somebody_waits(db: Database, other: Da
         assert rd.rows("SELECT last_sequence FROM spaces")[0][0] == kept & 0xFFFFFFFF < 700
     with db.write() as tx:
         assert tx.rows(count_on)[0][0] == 3_000_000
+
+
+def test_what_yields_shares_no_commit(db: Database) -> None:
+    """Where SQLite undoes it, everybody's writes of that commit would go with it."""
+    with pytest.raises(Broken, match="yields"), db.write(yields=True) as tx:
+        given.space(tx)
+
+    with db.read() as rd:
+        assert rd.rows("SELECT * FROM spaces") == []
 
 
 def test_a_shortened_wal_is_used_again_from_its_beginning(home: Home, db: Database) -> None:

@@ -46,6 +46,23 @@ def forgetting(kept: Remembering) -> Forgetting:
     return Forgetting(kept.db, kept.home, kept.clock, kept.settings, kept.memory)
 
 
+def test_what_a_message_said_before_it_was_edited_goes_too(kept: Remembering, forgetting: Forgetting) -> None:
+    """No row holds it any more, but the pages of the index do until they are rewritten."""
+    kept.add("Owns the quillfeather bakery")
+    with kept.db.write() as tx:
+        session(tx)
+        id = keep(tx, "I bought quillfeather flour")
+    with kept.db.write() as tx:
+        messages.reword(tx, messages.get(tx, id), "I bought flour", ())
+
+    forget(kept, forgetting, "quillfeather")
+
+    with kept.db.read() as rd:
+        assert forgets.get(rd, 1).verified["clean"] is True
+        assert messages.get(rd, id).text == "I bought flour"
+    assert b"quillfeather" not in everything_in(kept.home.path)
+
+
 def test_an_entry_that_holds_it_goes_whole_and_the_others_stay(kept: Remembering, forgetting: Forgetting) -> None:
     """Half an entry would say something that nobody ever said."""
     kept.add(f"Anna knows {ENGLISH} well")

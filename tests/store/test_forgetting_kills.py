@@ -13,6 +13,7 @@ from gateway.home import Home
 from gateway.memory.forgetting import Forgetting, Scope
 from gateway.memory.layers import LAYERS
 from gateway.memory.writing import Memory
+from gateway.records import Forget
 from gateway.store import forgets, people
 from gateway.store.db import Database
 from tests.store import canaries
@@ -21,6 +22,7 @@ from tests.store.given import StillClock
 from tests.store.remembering import OWNER, settings
 
 SCOPE = Scope((*CANARIES, "Lysekil heron"))
+UNTOUCHED = ["SOUL.md", "notes.txt"]
 INSIDE = (
     "forget.begun",
     "forget.entries.noted",
@@ -31,6 +33,7 @@ INSIDE = (
     "forget.messages.batch",
     "forget.prompts.one",
     "forget.copies.one",
+    "forget.backups.rewritten",
     "forget.backups.one",
     "textfile.copy_written:2",
     "textfile.replaced:2",
@@ -51,18 +54,21 @@ BETWEEN = tuple(
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Besides all that is to go, something that is left and something that no layer knows: both are told."""
     home = Home(tmp_path_factory.mktemp("canaries") / "home")
     canaries.plant(home)
+    home.soul.write_text(f"You love {CANARIES[0]}, {CANARIES[0]}.")
+    (home.path / "notes.txt").write_text(CANARIES[1])
     return home.path
 
 
 @pytest.fixture(scope="module")
-def told(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, int]:
-    """What the receipt says of each layer where nobody is killed."""
+def told(planted: Path, tmp_path_factory: pytest.TempPathFactory) -> Forget:
+    """The receipt where nobody is killed."""
     home = Home(tmp_path_factory.mktemp("whole") / "home")
     shutil.copytree(planted, home.path, copy_function=shutil.copy2)
     forget(home)
-    return counts(home)
+    return receipt(home)
 
 
 @pytest.fixture
@@ -84,14 +90,18 @@ def test_one_forget_leaves_no_byte_and_changes_nothing_else(home: Home) -> None:
 
     forget(home)
 
-    assert hits(home.path) == []
+    assert hits(home.path) == UNTOUCHED
     assert innocents(home) == before
 
 
+def test_the_receipt_tells_what_is_left_and_what_nobody_knew(told: Forget) -> None:
+    """Only such a one shows whether it is still the same after a kill: a clean one is easily made up."""
+    assert told.left == (("SOUL.md", 2),)
+    assert (told.verified["how"], told.verified["clean"], told.verified["where"]) == ("bytes", False, ["notes.txt"])
+
+
 @pytest.mark.parametrize("step", (*INSIDE, *BETWEEN))
-def test_killed_anywhere_it_is_finished_by_whoever_comes_next(
-    home: Home, told: Mapping[str, int], step: str
-) -> None:
+def test_killed_anywhere_it_is_finished_by_whoever_comes_next(home: Home, told: Forget, step: str) -> None:
     """Every step may be repeated, and the receipt is true: it says what went before the kill, too."""
     before = innocents(home)
     killed = subprocess.run(
@@ -104,14 +114,13 @@ def test_killed_anywhere_it_is_finished_by_whoever_comes_next(
         with db.read() as rd:
             waiting = forgets.erasing(rd)
         assert all(forgetting.go_on(id) for id in waiting)
-        with db.read() as rd:
-            done = forgets.listed(rd, None)
 
-    assert hits(home.path) == []
+    assert hits(home.path) == UNTOUCHED
     assert innocents(home) == before
-    assert [(one.status, one.verified["clean"]) for one in done] == [("done", True)]
-    gone = counts(home)
-    assert [layer for layer in told if gone[layer] < told[layer]] == []
+    done = receipt(home)
+    assert (done.status, done.verified, done.left) == ("done", told.verified, told.left)
+    gone, whole = counts(done), counts(told)
+    assert [layer for layer in whole if gone[layer] < whole[layer]] == []
 
 
 def test_a_receipt_says_as_much_as_the_plan_showed(home: Home) -> None:
@@ -124,7 +133,7 @@ def test_a_receipt_says_as_much_as_the_plan_showed(home: Home) -> None:
 
     shown = {layer.layer: layer.found for layer in plan.layers if layer.layer not in ("backups", "copies")}
     shown["files"] -= 1  # what was half-written goes with the file that it was to become
-    gone = counts(home)
+    gone = counts(receipt(home))
     assert {layer: gone[layer] for layer in shown} == shown
 
 
@@ -136,10 +145,14 @@ def forget(home: Home) -> None:
         assert forgetting.go_on(forgetting.forget(space, SCOPE, OWNER))
 
 
-def counts(home: Home) -> dict[str, int]:
-    """What the receipt says of each layer; copies that were rewritten before a kill are not counted again."""
+def receipt(home: Home) -> Forget:
     with Database.open(home, StillClock()) as db, db.read() as rd:
         [one] = forgets.listed(rd, None)
+    return one
+
+
+def counts(one: Forget) -> dict[str, int]:
+    """What the receipt says of each layer; copies that were rewritten before a kill are not counted again."""
     return {step.layer: step.erased or 0 for step in one.steps if step.layer not in ("backups", "copies")}
 
 

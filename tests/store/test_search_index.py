@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from gateway import failpoints
 from gateway.chat import Chat
 from gateway.home import Home
 from gateway.records import Found, Role
@@ -80,6 +81,19 @@ def test_a_changed_message_is_found_by_its_new_words_alone(db: Database) -> None
         assert "oslo" not in words_in_the_index(tx)
 
 
+def test_what_waited_and_is_answered_incognito_leaves_no_ghost(db: Database) -> None:
+    """It was findable while it waited; afterwards it must be nobody's."""
+    with db.write() as tx:
+        given.space(tx)
+        id = given.keep(tx, "the ferry to Oslo")
+        given.session(tx)
+        tx.execute("UPDATE sessions SET incognito = 1")
+        messages.begin(tx, id, SESSION, 1, 1, "", None)
+
+        assert (words_in_the_index(tx), search_index.count_unindexed(tx)) == (set(), 0)
+        assert messages.get(tx, id).session == SESSION
+
+
 def test_a_session_is_taken_out_with_what_it_is_about(db: Database) -> None:
     """Deleted rows leave no trace in indexes."""
     with db.write() as tx:
@@ -132,7 +146,7 @@ def test_words_that_were_taken_out_leave_the_file(home: Home, db: Database) -> N
 
     assert b"canary" not in bytes_of(home)
     with db.read() as rd:
-        assert rd.rows("SELECT sweep FROM search_state")[0]["sweep"] == 0
+        assert rd.row("SELECT 1 FROM search_state WHERE asked > swept") is None
         assert len(found(rd, "ordinary")) > 0
 
 
@@ -171,6 +185,92 @@ def test_who_writes_meanwhile_is_let_in_between_the_slices(home: Home, db: Datab
         assert rd.rows("PRAGMA integrity_check")[0][0] == "ok"
 
 
+def test_an_edit_waits_for_the_next_sweep_of_housekeeping(home: Home, db: Database) -> None:
+    """People edit often, and a sweep rewrites the whole index. Whoever must have it clean sees that it is not."""
+    with db.write() as tx:
+        given.space(tx)
+        id = given.keep(tx, "qzxcanaryq")
+    search_upkeep.sweep(db)
+    assert not search_upkeep.is_due(db)
+    with db.write() as tx:
+        messages.reword(tx, messages.get(tx, id), "nothing", ())
+
+    search_upkeep.keep(db, NINE)
+    db.checkpoint()
+    assert search_upkeep.is_due(db)
+    assert b"canary" in bytes_of(home)
+
+    with db.write() as tx:
+        search_upkeep.ask_for_sweep(tx)
+    search_upkeep.keep(db, NINE)
+    assert not search_upkeep.is_due(db)
+    assert b"canary" not in bytes_of(home)
+
+
+def test_whoever_ends_a_sweep_leaves_the_request_of_another_standing(
+    home: Home, db: Database, other: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More was taken out while it emptied the WAL; whoever began to merge that was killed."""
+    with db.write() as tx:
+        given.space(tx)
+        secret = [given.keep(tx, f"qzxcanary{number}q") for number in range(40)]
+    with db.write() as tx:
+        for number in range(400):
+            given.keep(tx, f"ordinary {number} {number * 7919 % 10007}")
+        search_upkeep.ask_for_sweep(tx)
+    empty = db.checkpoint
+
+    class Killed(BaseException):
+        pass
+
+    def killed(point: str) -> None:
+        raise Killed(point)
+
+    def checkpoint() -> bool:
+        clean = empty()
+        with other.write() as tx:
+            for id in secret:
+                search_index.unindex(tx, id)
+                tx.execute("DELETE FROM messages WHERE id = ?", (id,))
+            search_upkeep.ask_for_sweep(tx)
+        with monkeypatch.context() as patched, pytest.raises(Killed):
+            patched.setattr(failpoints, "reach", killed)
+            search_upkeep.merge(other, search_upkeep.Pace(0.0, 1))
+        return clean
+
+    with monkeypatch.context() as patched:
+        patched.setattr(db, "checkpoint", checkpoint)
+        search_upkeep.sweep(db)
+    assert search_upkeep.is_due(db)
+
+    search_upkeep.keep(db, NINE)
+    assert b"canary" not in bytes_of(home)
+
+
+def test_what_is_taken_out_while_a_merge_goes_on_is_for_the_next(
+    home: Home, db: Database, other: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The merge may have been past it already."""
+    with db.write() as tx:
+        given.space(tx)
+        ids = [given.keep(tx, f"ordinary {number}") for number in range(50)]
+        search_upkeep.ask_for_sweep(tx)
+    taken: list[int] = []
+
+    def take(point: str) -> None:
+        if not taken:
+            taken.append(ids[0])
+            with other.write() as tx:
+                messages.reword(tx, messages.get(tx, ids[0]), "nothing", ())
+
+    with monkeypatch.context() as patched:
+        patched.setattr(failpoints, "reach", take)
+        assert search_upkeep.sweep(db)
+
+    assert taken
+    assert search_upkeep.is_due(db)
+
+
 # -- coming about --------------------------------------------------------------------------------------------
 
 
@@ -193,9 +293,12 @@ def at_version_5(home: Home, clock: StillClock, texts: Sequence[str]) -> list[in
 
 
 def since_version_5() -> list[migrating.Step]:
-    """The steps up to the index; what the later ones make is in such a home already."""
+    """The steps up to the index, and what changes it; what the others make is in such a home already."""
     number = next(step.number for step in migrating.steps() if "message_places" in step.sql)
-    return [step if step.number <= number else replace(step, sql="") for step in migrating.steps()]
+    return [
+        step if step.number <= number or "search_state" in step.sql else replace(step, sql="")
+        for step in migrating.steps()
+    ]
 
 
 def test_an_older_home_is_indexed_anew_while_it_opens(home: Home, clock: StillClock) -> None:
@@ -358,6 +461,7 @@ def test_a_phrase_that_is_rare_among_common_words_is_ranked_among_fewer(
 ) -> None:
     """All places of a stop word are compared up to the next match; that fewer were looked at is said."""
     monkeypatch.setattr(search_matches, "READ_OF_SPARSE", 20)
+    monkeypatch.setattr(search_matches, "COMMON", 1_000)
 
     def of(sparse: int) -> Found:
         monkeypatch.setattr(search_matches, "SPARSE", sparse)
@@ -366,6 +470,54 @@ def test_a_phrase_that_is_rare_among_common_words_is_ranked_among_fewer(
     assert (of(95).ranked, of(95).more) == (20, True)
     assert of(96).ranked == search_matches.READ
     assert of(95).sessions[0].id == of(96).sessions[0].id == "20260101_000059_abcdef"
+
+
+@pytest.mark.parametrize("query", ['"abc-def"', "abc-def", '"the abc-def"', "eat abc-def"])
+def test_of_a_phrase_with_a_rare_word_no_match_is_cut_off(
+    many: Transaction, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    """The oldest is the only one that is written as it was asked; that is seen when all are read."""
+    monkeypatch.setattr(search_matches, "READ_OF_SPARSE", 20)
+    monkeypatch.setattr(search_matches, "SPARSE", 10)
+    monkeypatch.setattr(search_matches, "COMMON", 1_000)
+    given.session(many, SESSION)
+    meant = given.keep(many, "eat the abc-def", session=SESSION, turn=1)
+    for turn in range(30):
+        given.keep(many, "as we eat the abc def", session="20260101_000059_abcdef", turn=200 + turn)
+
+    found = search.find(many, 1, query, 5)
+
+    assert (found.matches, found.more, found.ranked) == (31, False, 0)
+    assert meant in [hit.message for hit in found.hits]
+
+
+def test_what_must_be_looked_at_is_looked_at_whole(many: Transaction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`xy*` is too short for the index: of all that have the phrase, one may have the beginning."""
+    monkeypatch.setattr(search_matches, "READ_OF_SPARSE", 20)
+    monkeypatch.setattr(search_matches, "SPARSE", 10)
+    monkeypatch.setattr(search_matches, "COMMON", 100)
+    given.session(many, SESSION)
+    meant = given.keep(many, "to deploy the xylophone", session=SESSION, turn=1)
+    for turn in range(30):
+        given.keep(many, "to deploy the x", session="20260101_000059_abcdef", turn=200 + turn)
+
+    assert [hit.message for hit in search.find(many, 1, '"to deploy the" xy*', 5).hits] == [meant]
+
+
+def test_as_many_matches_as_are_looked_at_are_all(many: Transaction, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ "More than 30" of 30 sends people looking for what is not there."""
+    monkeypatch.setattr(search_matches, "COUNTED_OF_SEVERAL", 30)
+    given.session(many, SESSION)
+    for turn in range(30):
+        given.keep(many, "zebras like clover", session=SESSION, turn=turn + 1)
+
+    assert (search.find(many, 1, "zebras clover", 5).more, search.find(many, 1, "zebras clover", 5).matches) == (
+        False,
+        30,
+    )
+
+    given.keep(many, "zebras like clover", session=SESSION, turn=31)
+    assert search.find(many, 1, "zebras clover", 5).matches == 31
 
 
 def test_a_phrase_with_few_matches_is_found_whole(many: Transaction, monkeypatch: pytest.MonkeyPatch) -> None:

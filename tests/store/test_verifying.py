@@ -11,13 +11,14 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from gateway.chat import Chat
 from gateway.home import Home
-from gateway.memory import verifying
+from gateway.memory import replaced, verifying
 from gateway.memory.passages import Passage
 from gateway.memory.verifying import Rightful, needles, parts
 from gateway.memory.verifying.parts import Part
@@ -78,6 +79,43 @@ def test_words_in_a_zip_are_found(home: Home, db: Database) -> None:
     assert {(hit.path, hit.encoding) for hit in found.hits} == {("exports/all.zip", "zip text")}
 
 
+@pytest.mark.parametrize("why", ["no space's folder", "closed to us"])
+def test_what_a_file_held_before_is_found_where_nobody_overwrites_it(
+    home: Home, db: Database, clock: StillClock, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    """A name is no excuse: every forget of these words would wait for somebody who never comes."""
+    folder = home.path / "spaces" / "telegram-5"
+    folder.mkdir(parents=True)
+    (folder / ".MEMORY.md.1-0123abcd.old").write_text(f"Owns the {ENGLISH}\n")
+    if why == "closed to us":
+        monkeypatch.setattr(replaced, "overwrite", lambda *_: False)
+        with db.write() as tx:
+            spaces.ensure_space(tx, "telegram-5", "person", "telegram:5", clock.now())
+
+    found = verifying.verify(home, db, [Passage.of(ENGLISH)])
+
+    assert [hit.path for hit in found.hits] == ["spaces/telegram-5/.MEMORY.md.1-0123abcd.old"]
+
+
+def test_what_is_overwritten_in_a_moment_is_waited_for(
+    home: Home, db: Database, clock: StillClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody holds the space's lock just now; a receipt that names such a file would frighten for nothing."""
+    with db.write() as tx:
+        spaces.ensure_space(tx, "owner", "owner", "", clock.now())
+    (home.space_dir("owner") / ".MEMORY.md.1-0123abcd.old").write_text(f"Owns the {ENGLISH}\n")
+    real, tries = replaced.overwrite, list[str]()
+
+    def busy_at_first(home: Home, space: str, wait_seconds: float) -> bool:
+        tries.append(space)
+        return len(tries) > 2 and real(home, space, wait_seconds)
+
+    monkeypatch.setattr(replaced, "overwrite", busy_at_first)
+
+    assert verifying.verify(home, db, [Passage.of(ENGLISH)]).is_clean
+    assert len(tries) == 3
+
+
 def test_other_words_are_not_found(home: Home, db: Database) -> None:
     """A check that always finds something is worth nothing."""
     (home.run / "a").write_text(f"Quillfeathers bakeryman\n{JAPANESE[:-1]}\nQuill feather bakery")
@@ -118,6 +156,21 @@ def test_the_homes_of_profiles_are_not_this_home(home: Home, db: Database) -> No
 
     assert found.is_clean
     assert (found.accounted, found.left) == ((), ())
+
+
+def test_a_memory_file_that_is_a_link_is_read(home: Home, db: Database, tmp_path: Path) -> None:
+    """What it points at goes into every prompt. Other links lead to what is not ours."""
+    elsewhere = tmp_path / "dotfiles"
+    elsewhere.mkdir()
+    for name in ("MEMORY.md", "notes.md"):
+        (elsewhere / name).write_text(f"Buys bread at {ENGLISH}\n", "utf-8")
+        link = home.path / "memories" / name
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(elsewhere / name)
+
+    found = verifying.verify(home, db, [Passage.of(ENGLISH)])
+
+    assert [hit.path for hit in found.hits] == ["memories/MEMORY.md"]
 
 
 def test_rows_of_others_account_for_their_words_and_own_rows_do_not(

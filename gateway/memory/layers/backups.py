@@ -51,6 +51,7 @@ def _rewrite(ground: Ground, sought: Sought, one: Backup) -> int:
         with Database.open(scratch, ground.clock) as db:
             erased = _forget_in(ground, sought, db, scratch)
         if erased:
+            failpoints.reach("forget.backups.rewritten")
             _put_back(one, scratch, ground.home.backups)
         return erased
     except GatewayError as unusable:

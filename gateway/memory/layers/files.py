@@ -68,7 +68,7 @@ def paths(ground: Ground) -> Iterator[Path]:
     folder = ground.home.space_dir(ground.space.name)
     if folder.is_dir():
         for path in sorted(folder.iterdir()):
-            ours = ".bak." in path.name or path.name.endswith(".tmp") or leavings.is_replaced(path.name)
+            ours = ".bak." in path.name or leavings.is_leaving(path.name)
             if ours and path.is_file() and not path.is_symlink():
                 yield path
     yield from exports(ground)
@@ -119,8 +119,7 @@ def _erase(ground: Ground, sought: Sought, path: Path) -> None:
     if path.is_relative_to(ground.home.import_scratch) and textfile.is_locked(ground.home.import_lock):
         raise StoreBusy("something is being imported")
     whole = (ground.home.exports, ground.home.import_scratch, restoring.scratch(ground.home))
-    half = path.name.endswith(".tmp") or leavings.is_replaced(path.name)
-    if sought.everything or half or any(map(path.is_relative_to, whole)):
+    if sought.everything or leavings.is_leaving(path.name) or any(map(path.is_relative_to, whole)):
         textfile.remove(path)
     elif path == ground.home.terminal_history:
         textfile.replace(path, _without_lines(trees.text_of(path), sought).encode("utf-8", "surrogateescape"))

@@ -7,7 +7,6 @@ point. Refs name what was found (`messages:412`) and never hold words: they are 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property
 from itertools import islice
 
 from gateway.home import Home
@@ -137,9 +136,9 @@ class Ground:
     """Told of the rows (`row`, their refs) and entries (`entry`, their texts) that go, in the commit that lets them
     go: a restore erases them again."""
 
-    @cached_property
+    @property
     def files(self) -> Files:
-        return Files(self.db, self.home, self.clock, self.settings)
+        return self.memory.files
 
     @property
     def is_owners(self) -> bool:

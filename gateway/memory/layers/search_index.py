@@ -1,6 +1,7 @@
 """The pages of the search index: words of what was cut lie there until they are merged away (docs/decisions/0013).
 
-Every layer takes its rows out of the index as it cuts them; here the index is rewritten in slices.
+Every layer takes its rows out of the index as it cuts them; here the index is rewritten in slices. Also where only
+a message was edited since it was last rewritten: what it said before is in no row, but may be what is to go.
 """
 
 from gateway.memory.layers.layer import Ground, Layer, LayerPlan, Sought

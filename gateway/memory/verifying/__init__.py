@@ -25,6 +25,7 @@ from gateway.memory.passages import Passage
 from gateway.memory.verifying import needles, parts, scanning
 from gateway.memory.verifying.pages import Place
 from gateway.memory.verifying.parts import Part
+from gateway.records import Target
 from gateway.store import leavings, whose
 from gateway.store.db import Database
 
@@ -115,9 +116,14 @@ def verify(
 
 
 def files(home: Home) -> Iterator[Path]:
-    """Every regular file of the home, links not followed. The homes of profiles, which lie in it, are others."""
+    """Every regular file of the home. The homes of profiles, which lie in it, are others.
+
+    Links are not followed, but for those in the place of a memory file: what they point at goes into prompts.
+    """
+    memory = {home.memory_file("owner", target).name for target in Target}
     for path in sorted(home.path.rglob("*")):
-        if path.is_file() and not path.is_symlink() and not path.is_relative_to(home.profiles):
+        is_ours = not path.is_symlink() or path.name in memory
+        if is_ours and path.is_file() and not path.is_relative_to(home.profiles):
             yield path
 
 
@@ -127,22 +133,28 @@ def files(home: Home) -> Iterator[Path]:
 def _settled(
     home: Home, db: Database, wanted: Sequence[Passage], spellings: Sequence[str]
 ) -> list[dict[str, object]]:
-    """What the scan says of a moment in which nobody wrote the database file while it was read."""
-    for _ in range(_TRIES):
+    """What the scan says of a moment in which nobody wrote the database file while it was read.
+
+    What memory files held before they were replaced is on its way out; what of it is there time after time is not.
+    """
+    for tries_left in reversed(range(_TRIES)):
         replaced.overwrite_all(home, db)
         db.checkpoint()
         before = _state(home.state_db)
         told = _scan(home, wanted, spellings)
-        if told is not None and _state(home.state_db) == before and not any(_passes(home, one) for one in told):
+        on_their_way_out = replaced.folders(home, db) if tries_left else ()
+        passing = any(_passes(home, Path(str(one["path"])), on_their_way_out) for one in told or ())
+        if told is not None and _state(home.state_db) == before and not passing:
             return told
         time.sleep(_PAUSE_SECONDS)
     raise StoreBusy("state.db would not hold still to be read.")
 
 
-def _passes(home: Home, one: dict[str, object]) -> bool:
-    """Whether it was found in what is on its way out."""
-    path = Path(str(one["path"]))
-    return str(path) == f"{home.state_db}-wal" or leavings.is_replaced(path.name)
+def _passes(home: Home, path: Path, overwritten_in: Collection[Path]) -> bool:
+    """Whether what was found there will be gone in a moment."""
+    if str(path) == f"{home.state_db}-wal":
+        return True
+    return leavings.is_replaced(path.name) and path.parent in overwritten_in
 
 
 def _state(path: Path) -> tuple[int, int, int]:
@@ -216,6 +228,16 @@ def _in_redis(
     return found, inside
 
 
+def _in_backup(path: str) -> str:
+    """Where a file of a backup is when that is restored; another file as it is."""
+    parts = Path(path).parts
+    return str(Path(*parts[2:])) if parts[0] == "backups" and len(parts) > 2 else path
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(f"{folder}/")
+
+
 # -- judging ---------------------------------------------------------------------------------------------
 
 
@@ -230,12 +252,13 @@ class _Judge:
         self._rightful = rightful
 
     def kind(self, hit: Where) -> str:
-        """hit | accounted | left"""
-        if hit.path in self._own:
+        """hit | accounted | left. What may stay in the home may stay in its backups, too."""
+        inside = _in_backup(hit.path)
+        if inside in self._own:
             return "left"
-        if hit.path == self._database:
+        if inside == self._database:
             return "accounted" if hit.place is not None and self._row_stays(hit.place) else "hit"
-        stays = any(hit.path == path or hit.path.startswith(f"{path}/") for path in self._rightful.paths)
+        stays = any(_is_below(place, path) for place in (hit.path, inside) for path in self._rightful.paths)
         return "accounted" if stays else "hit"
 
     def _row_stays(self, place: Place) -> bool:
