@@ -505,19 +505,17 @@ def test_what_must_be_looked_at_is_looked_at_whole(many: Transaction, monkeypatc
 
 
 def test_as_many_matches_as_are_looked_at_are_all(many: Transaction, monkeypatch: pytest.MonkeyPatch) -> None:
-    """ "More than 30" of 30 sends people looking for what is not there."""
+    """"More than 30" of 30 sends people looking for what is not there."""
     monkeypatch.setattr(search_matches, "COUNTED_OF_SEVERAL", 30)
     given.session(many, SESSION)
     for turn in range(30):
         given.keep(many, "zebras like clover", session=SESSION, turn=turn + 1)
 
-    assert (search.find(many, 1, "zebras clover", 5).more, search.find(many, 1, "zebras clover", 5).matches) == (
-        False,
-        30,
-    )
+    found = search.find(many, 1, "zebras clover", 5)
+    assert (found.matches, found.more) == (30, False)
 
     given.keep(many, "zebras like clover", session=SESSION, turn=31)
-    assert search.find(many, 1, "zebras clover", 5).matches == 31
+    assert search.find(many, 1, "zebras clover", 5).more
 
 
 def test_a_phrase_with_few_matches_is_found_whole(many: Transaction, monkeypatch: pytest.MonkeyPatch) -> None:
