@@ -171,7 +171,7 @@ SENTENCES: Mapping[str, str] = {
     "gist.skill_delete": "delete {name}",
     "skills.usage": "Use /skills, /skills pending, /skills show NAME, /skills diff ID, /skills approve ID…|all, "
     "/skills reject ID…|all or /skills approval on|off.",
-    "skills.which": "Say which: /skills approve 17, several ids, or all. /skills pending lists them.",
+    "skills.which": "Say which: a number such as 17, several, or all. /skills pending lists them.",
     "skills.which_diff": "Say which: /skills diff 17. /skills pending lists them.",
     "skills.restored": "✓ The skill {name} is back. The prompt names it from the next conversation on.",
     "skills.none": "There are no skills yet.",
@@ -573,7 +573,7 @@ SENTENCES: Mapping[str, str] = {
     "/memory edit ID, /memory undo [ID], /memory why TEXT, /memory log, "
     "/memory approval on|off, /memory refresh or /memory tidy.",
     "memory.approval_usage": "Use /memory approval on or /memory approval off.",
-    "memory.which": "Say which: /memory approve 17, several ids, or all. /memory pending lists them.",
+    "memory.which": "Say which: a number such as 17, several, or all. /memory pending lists them.",
     "memory.usage_of": "{percent}% — {used}/{limit} chars",
     "memory.memory": "MEMORY ({usage})",
     "memory.user": "USER ({usage})",
@@ -875,6 +875,7 @@ SENTENCES: Mapping[str, str] = {
     "receipt.chat_kept": "Could not be deleted in the chat: {count}",
     "receipt.chat_waiting": "Still to be deleted in the chat: {count}",
     "receipt.clean": "Checked: every byte of my home and of Redis was read; it is nowhere.",
+    "receipt.clean_but": "Checked: every byte of my home and of Redis was read; it is nowhere but where you left it, or where it is somebody else's.",
     "receipt.not_clean": "Checked: it still stands in {count} places ({files}). Asked again I would leave it there, too: it is encoded, as in an address, or the file is not mine or closed to me. Change it there, then see `hikae forget --verify`.",
     "receipt.not_clean_one": "Checked: it still stands in one place ({files}). Asked again I would leave it there, too: it is encoded, as in an address, or the file is not mine or closed to me. Change it there, then see `hikae forget --verify`.",
     "receipt.rows": "Checked: every place was asked once more and has none of it.",

@@ -331,7 +331,7 @@ SENTENCES: Mapping[str, str] = {
     " /memory edit ID 、 /memory undo [ID] 、 /memory why 言葉 、 /memory log 、"
     " /memory approval on|off 、 /memory refresh 、 /memory tidy",
     "memory.approval_usage": "/memory approval on か /memory approval off と送ってください。",
-    "memory.which": "どれのことか指定してください。例： /memory approve 17 （複数の番号や all も使えます）。"
+    "memory.which": "どれのことか番号で指定してください。例：17 （複数の番号や all も使えます）。"
     " /memory pending で一覧を確認できます。",
     "memory.usage_of": "{percent}%（{used}/{limit}文字）",
     "memory.memory": "MEMORY：{usage}",
@@ -616,7 +616,7 @@ SENTENCES: Mapping[str, str] = {
     "gist.skill_write_file": "{name} の {path} を書き込み：「{new}」",
     "gist.skill_delete": "{name} を削除",
     "skills.usage": "使い方： /skills 、 /skills pending 、 /skills show NAME 、 /skills diff ID 、 /skills approve ID…|all 、 /skills reject ID…|all 、 /skills approval on|off",
-    "skills.which": "どれかを指定してください。例： /skills approve 17 （複数の番号や all も使えます）。 /skills pending で一覧を確認できます。",
+    "skills.which": "どれのことか番号で指定してください。例：17 （複数の番号や all も使えます）。 /skills pending で一覧を確認できます。",
     "skills.which_diff": "どれかを指定してください。例： /skills diff 17 （番号は /skills pending で確認できます）",
     "skills.restored": "✓ スキル {name} を戻しました。次の会話からプロンプトに載ります。",
     "skills.none": "スキルはまだありません。",
@@ -834,6 +834,7 @@ SENTENCES: Mapping[str, str] = {
     "receipt.chat_kept": "チャットから削除できなかったもの：{count}",
     "receipt.chat_waiting": "チャットからこれから削除：{count}",
     "receipt.clean": "確認：ホームと Redis の全バイトを読みました。どこにもありません。",
+    "receipt.clean_but": "確認：ホームと Redis の全バイトを読みました。残すと決めたものと、ほかの人のもののほかには、どこにもありません。",
     "receipt.not_clean": "確認：まだ{count}か所にあります（{files}）。URLのように符号化されているか、こちらのものでないファイル、または開けないファイルにあるため、もう一度頼まれても消せません。そこを直してから `hikae forget --verify` で確認してください。",
     "receipt.rows": "確認：すべての場所をもう一度調べ、何も残っていません。",
     "receipt.inside": "より長い語の一部として含まれる箇所（対象外）：{count}か所",

@@ -15,9 +15,8 @@ from gateway.cli.waiting import write_as_data
 from gateway.conversation import takebacktext
 from gateway.core import Core
 from gateway.errors import NotFound, Refused
-from gateway.memory import clearing
+from gateway.memory import clearing, passages
 from gateway.memory.forgetting import Scope
-from gateway.memory.passages import Passage
 from gateway.records import SessionSummary, Status, Write
 from gateway.store import doorbell, pruning, resting, sessions
 from gateway.store.pruning import Wanted
@@ -190,15 +189,7 @@ def _free(core: Core, clearing_: Clearing) -> dict[str, list[SessionSummary]]:
 def _entries(rests: Sequence[Write]) -> tuple[str, ...]:
     """What these writes put into memory, or would; skills are taken back one by one."""
     texts = (step.content for write in rests if write.kind != "skill" for step in write.operations)
-    return tuple(dict.fromkeys(text for text in texts if _can_be_looked_for(text)))
-
-
-def _can_be_looked_for(text: str) -> bool:
-    try:
-        Passage.of(text)
-    except Refused:
-        return False
-    return True
+    return tuple(dict.fromkeys(text for text in texts if passages.can_be_looked_for(text)))
 
 
 # -- for people --------------------------------------------------------------------------------------------

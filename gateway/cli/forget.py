@@ -153,6 +153,9 @@ def plan_as_data(plan: Plan) -> dict[str, object]:
 
 
 def _lines(plan: Plan, language: str, *, asks: bool = True) -> Iterator[str]:
+    if not forgetcard.found(plan):
+        yield words.text("forget.nothing", language)
+        return
     yield words.text("forget.ask" if asks else "forget.dry", language, count=forgetcard.found(plan))
     for one in plan.layers:
         if not one.found or one.layer == "requests":

@@ -16,7 +16,7 @@ from gateway.errors import NotFound, Refused
 from gateway.home import Home
 from gateway.records import KnownChat, Space
 from gateway.settings import Settings
-from gateway.store import outbox, people, sessions, textfile, unanswered
+from gateway.store import outbox, pairings, people, sessions, textfile, unanswered
 from gateway.store.db import Database, Reader, Transaction
 
 CODE_HOURS = 1
@@ -217,6 +217,8 @@ class Access:
             textfile.remove(self.home.owner_code)
             with db.write() as tx:
                 self.let_in(tx, person, owner_space(tx, at), at)
+                if (asked := pairings.current(tx, person, at)) is not None:
+                    pairings.decide(tx, asked.code, at)  # nobody is asked about themselves
             return Redeemed.WELCOME
 
     def owner_code(self, at: datetime) -> OwnerCode | None:

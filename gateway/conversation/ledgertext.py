@@ -63,9 +63,11 @@ def _line(write: Write, spaces: Mapping[int, str], names: Naming, language: str,
     place = _place(write.space, spaces, language)
     status = words.text(f"log.{write.status.value}", language)
     head = f"{write.id} {status}{'' if status.endswith('：') else ' '}{auto}"
-    what = phrases.what(write, language) if write.kind == "memory" else ""
     shown, joint = _shown(write, language, open_only), "" if place.endswith("）") else " "
-    said = joint.join(part for part in (what + place, shown) if part)
+    if write.kind == "memory":
+        said = joint.join(part for part in (phrases.what(write, language) + place, shown) if part)
+    else:
+        said = shown + place
     return f"{head}{said}{_who(write, names, language)}"
 
 

@@ -9,15 +9,15 @@ from datetime import datetime
 
 from gateway import policy
 from gateway.chat import Chat, Person
-from gateway.conversation import claims
+from gateway.conversation import claims, phrases
 from gateway.conversation.access import Access, Standing, is_group
 from gateway.conversation.commands import forget
 from gateway.errors import Refused
 from gateway.memory import passages
 from gateway.memory.forgetting import Forgetting, Scope
 from gateway.memory.passages import Passage
-from gateway.records import Message, Space
-from gateway.store import people
+from gateway.records import Action, Message, Space, Status
+from gateway.store import people, writes
 from gateway.store.transaction import Transaction
 
 MOST_CHARS = 300
@@ -46,7 +46,7 @@ def offer(
     chat = _where(forgetting, access, message, person)
     if chat is None:
         return None
-    scope, asked = Scope((wanted,)), f"messages:{message.id}"
+    scope, asked = Scope((wanted, *_taken_out(forgetting, message, wanted))), f"messages:{message.id}"
     try:
         plan = forgetting.plan(space, scope)
     except Refused:  # too little to look for
@@ -59,6 +59,20 @@ def offer(
         assert isinstance(counts, dict)
         counts["messages"] += 1
     return Offer(space, scope, values, message, chat)
+
+
+def _taken_out(forgetting: Forgetting, message: Message, wanted: str) -> list[str]:
+    """The entries that the model took out for it, as they read: they are the fact in other words."""
+    with forgetting.db.read() as rd:
+        of_turn = [write for write in writes.of_message(rd, message.id) if write.kind == "memory"]
+    removed = (
+        op.old_text
+        for write in of_turn
+        if write.status is Status.APPLIED
+        for op in phrases.whole_operations(write)
+        if op.action is Action.REMOVE
+    )
+    return [text for text in dict.fromkeys(removed) if text != wanted and passages.can_be_looked_for(text)]
 
 
 def put(tx: Transaction, forgetting: Forgetting, offered: Offer, now: datetime) -> None:

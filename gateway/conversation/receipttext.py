@@ -99,7 +99,8 @@ def verified(forget: Forget, language: str) -> list[str]:
     found = forget.verified
     how = str(found.get("how", ""))
     if how == "bytes" and found.get("clean"):
-        lines = [words.text("receipt.clean", language)]
+        stays = forget.left_out or _number(found.get("accounted"))
+        lines = [words.text("receipt.clean_but" if stays else "receipt.clean", language)]
     elif how == "bytes":
         where = found.get("where")
         files = [str(one) for one in where][:MOST_FILES] if isinstance(where, Sequence) else []

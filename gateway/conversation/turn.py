@@ -216,7 +216,7 @@ class Turns:
                 reply_to=shows,
             ),
         )
-        unsaved = tools.ended_unsaved(turn.rounds)
+        unsaved = not turn.session.incognito and tools.ended_unsaved(turn.rounds)
         telling.put(tx, self.settings, message, now, unsaved=unsaved, unheeded=unheeded)
         firstwords.put(tx, self.access, message.chat, Person.parse(message.person), turn.space, now)
 
@@ -228,6 +228,8 @@ class Turns:
 
     def _unheeded(self, turn: Turn, answer: str) -> str:
         """What to say if this turn left no write: "" unless one was asked for, or the answer claims one."""
+        if turn.session.incognito and tools.ended_unsaved(turn.rounds):
+            return "incognito.off"
         if not tools.seems_unheeded(turn.message, turn.rounds, answer):
             return ""
         if turn.session.incognito:

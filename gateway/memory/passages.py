@@ -56,6 +56,15 @@ class Passage:
         return _patterns(self.text).rough
 
 
+def can_be_looked_for(text: str) -> bool:
+    """Whether a text makes a passage."""
+    try:
+        Passage.of(text)
+    except Refused:
+        return False
+    return True
+
+
 def _folded(text: str) -> str:
     return folding.fold(text.replace(MARK, " "))
 
@@ -231,7 +240,8 @@ _EASTERN = re.compile(f"[{EAST}]")
 
 def _rough(found: Sequence[Token]) -> str:
     """Its letters one after the other, with anything between them that is no letter."""
-    letters = unicodedata.normalize("NFD", "".join(token.text for token in found)).replace(folding.JOINER, "")
+    # Each token for itself: marks of two that stood side by side would change places.
+    letters = "".join(unicodedata.normalize("NFD", token.text) for token in found).replace(folding.JOINER, "")
     return _NOISE.join(map(_spelt, _LETTERS.findall(letters)[:_ENOUGH]))
 
 

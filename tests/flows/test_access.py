@@ -34,6 +34,19 @@ async def test_the_code_makes_its_sender_the_owner_once(tmp_path: Path) -> None:
         await bot.says(f"/start {code}", BEN)
 
         assert bot.sees(BEN) == [WRONG_CODE]
+
+
+async def test_whoever_becomes_the_owner_is_not_asked_about_themselves(tmp_path: Path) -> None:
+    """Most say hello before they have read of the code, and so asked to be let in."""
+    async with running_bot(tmp_path, access=NOBODY) as bot:
+        await bot.says("hello", MALLORY)
+        await bot.says(f"/start {code_of(bot)}", MALLORY)
+        await bot.says("hello", MALLORY)
+
+        assert "✓ You are the owner of this bot now." in bot.sees(MALLORY)
+        assert not any("asks to talk" in text for text in bot.sees(MALLORY))
+        await bot.says("/pair", MALLORY)
+        assert "asks" not in bot.sees(MALLORY)[-1]
         assert len(bot.server.requests) == 1
 
 

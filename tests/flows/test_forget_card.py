@@ -428,6 +428,22 @@ async def test_asked_of_the_model_it_is_offered_and_not_done(tmp_path: Path) -> 
         assert texts == {"My (forgotten) are well", "(forgotten)"}
 
 
+async def test_the_entry_that_the_model_takes_out_is_part_of_the_plan(tmp_path: Path) -> None:
+    """It is the same fact in other words: else the receipt says "nowhere", and a search finds it."""
+    async with remembering(tmp_path, "Lives in Bergen") as bot:
+        await bot.says("Where is it that I live?")
+        bot.server.calls("memory", action="remove", target="memory", old_text="Lives in Bergen")
+        bot.server.answers("Removed.")
+        await bot.says("forget that I live in Bergen")
+        await bot.taps("Forget")
+
+        assert any(text.startswith("✓ Forgotten") for text in bot.sees())
+        await bot.says("/search Bergen")
+        assert bot.sees()[-1] == "Nothing found."
+        await bot.stop()
+        assert b"Lives in Bergen" not in b"".join(path.read_bytes() for path in files(bot))
+
+
 async def test_an_answer_that_says_it_again_is_part_of_the_plan(tmp_path: Path) -> None:
     """It is there by the time the card is: one tap is enough all the same."""
     async with remembering(tmp_path) as bot:
@@ -435,6 +451,17 @@ async def test_an_answer_that_says_it_again_is_part_of_the_plan(tmp_path: Path) 
         await bot.says("Forget the bees in Lysekil")
         await bot.taps("Forget")
         assert len(forgotten(bot)) == 1
+
+
+async def test_what_was_left_out_is_not_called_nowhere(tmp_path: Path) -> None:
+    """Whoever searches for it finds it, and would not believe the next receipt."""
+    async with remembering(tmp_path, "Has a boat in Lysekil", "Knows Per of Lysekil") as bot:
+        await bot.says("/forget Lysekil")
+        bot.telegram.says(ANNA, "2", reply_to=bot.card_with("Forget"))
+        await bot.settles()
+        await bot.taps("Forget")
+
+        assert "it is nowhere but where you left it" in bot.sees()[-1]
 
 
 async def test_what_is_nowhere_is_not_offered(tmp_path: Path) -> None:

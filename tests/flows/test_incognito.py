@@ -70,6 +70,8 @@ async def test_the_memory_tool_is_off_in_it(tmp_path: Path) -> None:
         await bot.says("Remember that I dream of Lysekil")
         result = json.loads(bot.server.chats[-1].messages[-1]["content"])
         assert (result["success"], "incognito" in result["error"]) == (False, True)
+        assert "🕶 Not remembered: this conversation is incognito. /new ends it." in bot.sees()
+        assert not any("could not be made" in text for text in bot.sees())
         bot.server.answers("OK.")
         await bot.says("Remember that I dream of Lysekil")
         assert bot.sees()[-1] == "🕶 Not remembered: this conversation is incognito. /new ends it."

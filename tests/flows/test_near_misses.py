@@ -110,3 +110,13 @@ async def test_what_is_decided_is_not_asked(tmp_path: Path) -> None:
 
         (welcome,) = bot.sees()
         assert "I ask you before I remember something." in welcome
+
+
+async def test_a_command_may_begin_as_japanese_keyboards_write_it(tmp_path: Path) -> None:
+    """`／help` would go to the model, which cannot help."""
+    async with running_bot(tmp_path) as bot:
+        await bot.says("/help")
+        await bot.says("\uff0fhelp")
+
+        assert bot.sees()[-1] == bot.sees()[-2]
+        assert not bot.server.chats

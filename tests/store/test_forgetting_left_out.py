@@ -96,3 +96,23 @@ def test_a_backup_whose_list_is_broken_stops_nothing(kept: Remembering, forgetti
         where = told["where"]
         assert isinstance(where, list)
         assert (told["clean"], {path.split("/")[1] for path in where}) == (False, {broken.name})
+
+
+def test_what_an_edited_message_said_when_a_backup_was_made_leaves_the_backup(
+    kept: Remembering, forgetting: Forgetting
+) -> None:
+    """No row of it says so any more; the pages of its index do."""
+    with kept.db.write() as tx:
+        session(tx)
+        id = keep(tx, "I bought quillfeather flour")
+    with kept.db.write() as tx:
+        messages.reword(tx, messages.get(tx, id), "I bought flour", ())
+    made = backup.create(kept.db, kept.home, kept.clock, 7)
+    assert b"quillfeather" in (made.path / "state.db").read_bytes()
+
+    id = forgetting.forget(kept.space, Scope(("quillfeather",)), OWNER)
+    assert forgetting.go_on(id)
+
+    assert b"quillfeather" not in (made.path / "state.db").read_bytes()
+    with kept.db.read() as rd:
+        assert forgets.get(rd, id).verified["clean"] is True

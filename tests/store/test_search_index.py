@@ -505,7 +505,7 @@ def test_what_must_be_looked_at_is_looked_at_whole(many: Transaction, monkeypatc
 
 
 def test_as_many_matches_as_are_looked_at_are_all(many: Transaction, monkeypatch: pytest.MonkeyPatch) -> None:
-    """"More than 30" of 30 sends people looking for what is not there."""
+    """ "More than 30" of 30 sends people looking for what is not there."""
     monkeypatch.setattr(search_matches, "COUNTED_OF_SEVERAL", 30)
     given.session(many, SESSION)
     for turn in range(30):

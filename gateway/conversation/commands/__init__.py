@@ -131,8 +131,11 @@ VIEWS: Mapping[str, View] = {
 
 
 def parse(text: str) -> tuple[str, str] | None:
-    """`/name rest` as (name, rest), or None for what is not a command. `/usr/bin` is not one."""
-    found = _COMMAND.fullmatch(text)
+    """`/name rest` as (name, rest), or None for what is not a command. `/usr/bin` is not one.
+
+    Japanese keyboards write `／`.
+    """
+    found = _COMMAND.fullmatch(text.replace("\uff0f", "/", 1) if text.startswith("\uff0f") else text)
     if found is None:
         return None
     name = found["name"].lower()

@@ -72,9 +72,19 @@ def _forget_in(ground: Ground, sought: Sought, db: Database, scratch: Home) -> i
     inside = replace(sought, forget=0)
     layers = (*INSIDE, requests.LAYER)
     erased = sum(layer.erase(there, inside) for layer in layers if sought.kind in layer.kinds)
+    if not erased and _lies_in_index(db, scratch, inside, space):
+        erased = 1
     if erased:
         _clean(db, scratch, inside, space)
     return erased
+
+
+def _lies_in_index(db: Database, scratch: Home, sought: Sought, space: Space) -> bool:
+    """Whether words of a message that said something else when the copy was made lie in its index still."""
+    if not sought.passages or not search_upkeep.is_due(db):
+        return False
+    found = verifying.verify(scratch, db, sought.passages, verifying.Rightful(space=space.id), sought.texts)
+    return any(hit.path == scratch.state_db.name for hit in found.hits)
 
 
 def _clean(db: Database, scratch: Home, sought: Sought, space: Space) -> None:

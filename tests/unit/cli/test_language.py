@@ -10,7 +10,7 @@ from gateway import cli
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ("display: {language: ja}", "どれのことか指定してください"),
+        ("display: {language: ja}", "どれのことか番号で指定してください"),
         ("display: {language: en}", "Say which: "),
     ],
 )
