@@ -142,14 +142,20 @@ def family(server: Server) -> list[Figure]:
     ]
 
 
+INSTRUMENTS = tuple(
+    "tuba violin piano flute harp cello drum oboe banjo organ trumpet lute".split()  # noqa: SIM905
+)
+"""Facts that contradict none of the others: a card would ask about one that does."""
+
+
 def _reply_to_notice(server: Server) -> list[float]:
     server.ask("/run", chats=1, turns=1)
     # The worker may still be starting; the review of this first turn must not take what later ones are to say.
     server.ask("/wait_asked", task="review", times=1)
     waits = []
-    for number in range(12):
-        text = f"my tuba has number {number}"
-        call = {"action": "add", "content": f"Tuba number {number}", "evidence": text}
+    for instrument in INSTRUMENTS:
+        text = f"I play the {instrument}"
+        call = {"action": "add", "content": f"Plays the {instrument}", "evidence": text}
         server.ask("/model", review_calls=[call])
         found = server.ask("/pair", first=1000, text=text)
         if "Memory" in found["text"]:
