@@ -835,7 +835,7 @@ SENTENCES: Mapping[str, str] = {
     "receipt.chat_waiting": "チャットからこれから削除：{count}",
     "receipt.clean": "確認：ホームと Redis の全バイトを読みました。どこにもありません。",
     "receipt.clean_but": "確認：ホームと Redis の全バイトを読みました。残すと決めたものと、ほかの人のもののほかには、どこにもありません。",
-    "receipt.not_clean": "確認：まだ{count}か所にあります（{files}）。URLのように符号化されているか、こちらのものでないファイル、または開けないファイルにあるため、もう一度頼まれても消せません。そこを直してから `hikae forget --verify` で確認してください。",
+    "receipt.not_clean": "確認：まだ{count}か所にあります（{files}）。URLのように符号化されているか、こちらで変更できない、または読めないファイルやコピーにあります。そこを直してから `hikae forget --verify` で確認してください。",
     "receipt.rows": "確認：すべての場所をもう一度調べ、何も残っていません。",
     "receipt.inside": "より長い語の一部として含まれる箇所（対象外）：{count}か所",
     "receipt.unreadable": "読めなかったファイル：{count}",
